@@ -1,0 +1,154 @@
+"""What grows inside an entry or a terminal: content blocks, tool call content, output bytes.
+
+Plain text, which is nearly all that is ever streamed, is stored as the string itself and shown as
+a `wire.TextContent` when somebody looks: a chunk costs one string and one place in a list. `stored`
+and `shown` are that mapping, for both kinds of content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import wire
+from ._containers import Items, accumulated_text
+from ._text import heal_surrogates
+from ._transcript import TranscriptTail
+
+
+def stored_block(block: wire.ContentBlock) -> Any:
+    """Return what stands for a content block inside `ContentBlocks`."""
+    if type(block) is wire.TextContent and block.annotations is None and block.meta is None:
+        return block.text
+    return block
+
+
+def stored_item(item: wire.ToolCallContent) -> Any:
+    """Return what stands for a content item inside `ToolCallContents`."""
+    if type(item) is wire.Content and item.meta is None:
+        block = stored_block(item.content)
+        return block if type(block) is str else item
+    return item
+
+
+def _text_of_block(block: Any) -> str:
+    return block.text if type(block) is wire.TextContent else ""
+
+
+def _text_of_item(item: Any) -> str:
+    if type(item) is str:
+        return item
+    return _text_of_block(item.content if type(item) is wire.Content else item)
+
+
+class _TextAccumulator:
+    """The text blocks of some content, joined."""
+
+    __slots__ = ("_joined",)
+
+    def __init__(self) -> None:
+        self._joined = ""
+
+    def feed(self, items: list[Any]) -> None:
+        more = heal_surrogates("".join(map(_text_of_item, items)))
+        joined, self._joined = self._joined, ""
+        if joined and "\ud800" <= joined[-1] <= "\udbff":
+            joined = heal_surrogates(joined + more)
+        else:
+            joined += more  # extended in place: `joined` is the only reference to the string
+        self._joined = joined
+
+    def text(self) -> str:
+        return self._joined
+
+
+class ContentBlocks(Items[wire.ContentBlock]):
+    """The content blocks of a message, a thought or a summary: an immutable sequence."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, blocks: Iterable[wire.ContentBlock]) -> ContentBlocks:
+        """Make a sequence of blocks as they come from the wire."""
+        return cls(map(stored_block, blocks))
+
+    @property
+    def text(self) -> str:
+        """The text blocks joined, exactly as they came; other blocks have no text."""
+        return accumulated_text(self, _TextAccumulator)
+
+    def _shown(self, item: Any) -> wire.ContentBlock:
+        return wire.TextContent(item) if type(item) is str else item
+
+
+class ToolCallContents(Items[wire.ToolCallContent]):
+    """The content of a tool call: an immutable sequence of content, diffs and terminals."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, items: Iterable[wire.ToolCallContent]) -> ToolCallContents:
+        """Make a sequence of items as they come from the wire."""
+        return cls(map(stored_item, items))
+
+    @property
+    def text(self) -> str:
+        """The text blocks joined; diffs, terminals and other blocks have no text."""
+        return accumulated_text(self, _TextAccumulator)
+
+    def _shown(self, item: Any) -> wire.ToolCallContent:
+        return wire.Content(wire.TextContent(item)) if type(item) is str else item
+
+
+class ChunkMetas(Items[tuple[int, wire.JsonObject]]):
+    """The `_meta` of chunks beside the content they brought: pairs of index and value."""
+
+    __slots__ = ()
+
+
+class _TranscriptAccumulator:
+    """What a terminal would show of the pieces so far."""
+
+    __slots__ = ("_settled", "_tail")
+
+    def __init__(self) -> None:
+        self._settled = ""
+        self._tail = TranscriptTail()
+
+    def feed(self, items: list[bytes]) -> None:
+        self._tail, more = self._tail.fed(b"".join(items))
+        settled, self._settled = self._settled, ""
+        settled += more  # extended in place: `settled` is the only reference to the string
+        self._settled = settled
+
+    def text(self) -> str:
+        line = self._tail.line
+        return self._settled + line if line else self._settled
+
+
+class OutputBytes(Items[bytes]):
+    """The output of a terminal as the pieces it came in."""
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> bytes:
+        """All bytes, exactly as they came."""
+        return b"".join(self.stored())
+
+    def _equals(self, other: Items[Any]) -> bool:
+        """Compare the bytes: how they were cut is no difference."""
+        return super()._equals(other) or b"".join(self.stored()) == b"".join(other.stored())
+
+    def limited(self, most: int) -> tuple[OutputBytes, int]:
+        """Return the last `most` bytes, and how many were dropped before them."""
+        surplus = sum(map(len, self.stored())) - most
+        if surplus <= 0:
+            return self, 0
+        kept = self.data[surplus:]
+        return OutputBytes([kept] if kept else []), surplus
+
+    @property
+    def text(self) -> str:
+        """What a terminal would show of the bytes, as plain text without control characters."""
+        return accumulated_text(self, _TranscriptAccumulator)

@@ -1,0 +1,290 @@
+"""Bytes of one line to a wire message: the typed path first, then the lenient one.
+
+Nothing raises through here. What the peer got wrong becomes a `Problem`; the ladder is
+
+1. `decode_update`, the typed msgspec decoder for a whole `session/update` line, which is nearly
+   every line of a session (the store calls it by itself, a whole read at once);
+2. the line as parsed JSON, its JSON-RPC shape checked here, and its parameters converted by
+   msgspec when they are well-formed;
+3. the lenient path for parameters that are not, or that hold an unknown variant.
+
+`decode` is the public form for one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from . import wire
+from ._errors import Problem, ProblemKind
+from ._json import Json, NotJson, TooDeep, parse, trim
+
+if TYPE_CHECKING:
+    from ._lenient import Finding, Malformed
+
+T = TypeVar("T")
+Report = Callable[[Problem], object]
+
+Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError)
+"""What the typed decoder raises for a line that it does not take."""
+
+
+def _typed_hook(kind: Any, value: Any) -> Any:
+    hook = _TYPED_HOOKS[kind]
+    return hook(value)
+
+
+def _raw_object(value: Any) -> wire.JsonObject:
+    if isinstance(value, dict):
+        return wire.JsonObject(value)
+    raise msgspec.ValidationError("Expected `object`")
+
+
+def _resource_contents(value: Any) -> Any:
+    try:
+        return convert(value, wire.TextResourceContents)
+    except msgspec.ValidationError:
+        return convert(value, wire.BlobResourceContents)
+
+
+def _select_options(value: Any) -> Any:
+    if not value:
+        raise msgspec.ValidationError("Expected at least one option")
+    try:
+        items = convert(value, tuple[wire.SessionConfigSelectOption, ...])
+    except msgspec.ValidationError:
+        items = convert(value, tuple[wire.SessionConfigSelectGroup, ...])
+    return wire.SessionConfigSelectOptions(items)
+
+
+def _never(_: Any) -> Any:
+    raise msgspec.ValidationError("Expected no such key")
+
+
+_TYPED_HOOKS: Final[dict[Any, Callable[[Any], Any]]] = {
+    Json: Json,
+    wire.JsonObject: _raw_object,
+    wire.EmbeddedResourceResource: _resource_contents,
+    wire.SessionConfigSelectOptions: _select_options,
+    wire.NeverPresent: _never,
+}
+
+decode_update = msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).decode
+"""The hot path: one line to a `wire.UpdateMessage`, or one of `Refused`."""
+
+
+def convert(value: Any, kind: Any) -> Any:
+    """Make a wire object of parsed JSON, strictly. Raises `msgspec.ValidationError`."""
+    return msgspec.convert(value, kind, dec_hook=_typed_hook)
+
+
+def decode(
+    line: bytes | str, *, sent: bool = False
+) -> tuple[wire.Message | None, tuple[Problem, ...]]:
+    """Decode one line without its end of line: of the agent's, or one that the client `sent`.
+
+    Returns the message, or `None` where there is none that can be used, and the problems found
+    (their `line` is 1). The parameters of a `session/update` hold an event:
+    `apply(snapshot, message.params.update)`. A batch array becomes a `wire.Batch`. Parameters of
+    methods that a store does not follow are `wire.Json`.
+    """
+    problems: list[Problem] = []
+    data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else bytes(line)
+    return decode_line(data, 1, problems.append, sent=sent), tuple(problems)
+
+
+def decode_line(
+    data: bytes,
+    number: int,
+    report: Report,
+    *,
+    sent: bool = False,
+    unterminated: bool = False,
+) -> wire.Message | None:
+    """Decode line `number`; `unterminated` says that the input ended inside it."""
+    try:
+        update = decode_update(data)
+    except Refused:
+        return decode_refused(data, number, report, sent=sent, unterminated=unterminated)
+    return wire.Notification("session/update", update.params)
+
+
+def decode_refused(
+    data: bytes,
+    number: int,
+    report: Report,
+    *,
+    sent: bool = False,
+    unterminated: bool = False,
+) -> wire.Message | None:
+    """Decode a line that `decode_update` has refused already."""
+    return _LineReader(number, report, _SENT if sent else _RECEIVED).read(data, unterminated)
+
+
+def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T | None:
+    """Decode the result of a request, which must be a `kind`; `None` if it is malformed."""
+    return _LineReader(number, report, _RECEIVED).structure(result.value, kind, "$.result")
+
+
+class _LineReader:
+    """Reads what the typed decoder refused of one line, and reports what is wrong in it."""
+
+    def __init__(self, number: int, report: Report, followed: Mapping[str, Any]) -> None:
+        self._number = number
+        self._report = report
+        self._followed = followed
+
+    def read(self, data: bytes, unterminated: bool) -> wire.Message | None:
+        try:
+            value = parse(data)
+        except NotJson as error:
+            if trim(data.decode("utf-8", "replace")):
+                self._problem("truncated" if unterminated else "not_json", "$", str(error))
+            return None
+        except TooDeep as error:
+            self._problem("too_deep", "$", str(error))
+            return None
+        return self._batch(value) if isinstance(value, list) else self._message(value, "$")
+
+    def structure(self, value: Any, kind: type[T], path: str) -> T | None:
+        """Convert strictly or else leniently; `None` and a problem when neither is possible."""
+        try:
+            return convert(value, kind)  # type: ignore[no-any-return]  # it returns a `kind`
+        except Refused:
+            return self._structure_leniently(value, kind, path)
+
+    def _structure_leniently(self, value: Any, kind: type[T], path: str) -> T | None:
+        # cattrs costs more than the rest of the package to import, and an agent that makes no
+        # mistakes never needs it.
+        from . import _lenient
+
+        try:
+            result, findings = _lenient.structure(value, kind)
+        except _lenient.Malformed as malformed:
+            self._rejected(malformed, path)
+            return None
+        for finding in findings:
+            self._found(finding, path)
+        return result
+
+    def _rejected(self, malformed: Malformed, path: str) -> None:
+        self._problem("rejected", _join(path, malformed.path), malformed.reason)
+
+    def _found(self, finding: Finding, path: str) -> None:
+        self._problem(finding.kind, _join(path, finding.path), finding.reason)
+
+    def _problem(self, kind: ProblemKind, path: str, message: str) -> None:
+        self._report(Problem(self._number, kind, path, message))
+
+    def _invalid(self, path: str, message: str) -> None:
+        self._problem("invalid_message", path, message)
+
+    def _batch(self, values: list[Any]) -> wire.Batch | None:
+        if not values:
+            self._invalid("$", "is an empty batch")
+            return None
+        found = [self._message(value, f"$[{index}]") for index, value in enumerate(values)]
+        return wire.Batch(message for message in found if message is not None)
+
+    def _message(self, value: Any, path: str) -> Any:
+        """Check the JSON-RPC shape, then read the message by its kind."""
+        if not isinstance(value, dict):
+            return self._invalid(path, "is not object")
+        if "id" in value and _request_id(value["id"]) is None:
+            return self._invalid(f"{path}.id", "is neither string nor integer")
+        if "method" not in value:
+            return self._answer(value, path)
+        if value.get("jsonrpc") != "2.0":
+            return self._invalid(f"{path}.jsonrpc", 'is not "2.0"')
+        return self._call(value, path)
+
+    def _call(self, value: dict[str, Any], path: str) -> Any:
+        method = value["method"]
+        if not isinstance(method, str):
+            return self._invalid(f"{path}.method", "is not string")
+        is_request = "id" in value
+        kind = self._followed.get(method)
+        params = self._params(
+            kind if (method in _CALLS_WITH_ID) == is_request else None, value, path
+        )
+        if params is _MALFORMED:
+            return None
+        if is_request:
+            request_id: Any = _request_id(value["id"])
+            return wire.Request(request_id, method, params)
+        return wire.Notification(method, params)
+
+    def _params(self, kind: Any, value: dict[str, Any], path: str) -> Any:
+        if kind is None:
+            return Json(value["params"]) if "params" in value else None
+        if "params" not in value:
+            self._problem("rejected", f"{path}.params", "is missing")
+            return _MALFORMED
+        if kind is wire.UpdateSessionNotification:  # the typed decoder has refused it already
+            params = self._structure_leniently(value["params"], kind, f"{path}.params")
+        else:
+            params = self.structure(value["params"], kind, f"{path}.params")
+        return _MALFORMED if params is None else params
+
+    def _answer(self, value: dict[str, Any], path: str) -> wire.Response | None:
+        if "id" not in value:
+            self._invalid(path, "has neither method nor id")
+            return None
+        request_id: Any = _request_id(value["id"])
+        error = self._error(value, path)
+        both_or_neither = ("result" in value) == ("error" in value)
+        if both_or_neither or error is _MALFORMED or value.get("jsonrpc") != "2.0":
+            self._invalid(path, "is not an answer with either a result or an error")
+            return wire.Response(request_id)
+        result = Json(value["result"]) if "result" in value else None
+        return wire.Response(request_id, result, error)
+
+    def _error(self, value: dict[str, Any], path: str) -> Any:
+        if "error" not in value:
+            return None
+        reader = _LineReader(self._number, lambda problem: None, {})
+        error = reader.structure(value["error"], wire.Error, f"{path}.error")
+        return _MALFORMED if error is None else error
+
+
+_MALFORMED: Final[Any] = object()
+"""Parameters or an error that cannot be used; the problem is reported already."""
+
+_RECEIVED: Final[Mapping[str, Any]] = {
+    "session/update": wire.UpdateSessionNotification,
+    "session/request_permission": wire.RequestPermissionRequest,
+    "$/cancel_request": wire.CancelRequestNotification,
+}
+"""What a store follows of the agent's calls, and the class of the parameters."""
+
+_SENT: Final[Mapping[str, Any]] = {
+    "session/prompt": wire.SentPromptRequest,
+    "session/cancel": wire.CancelSessionNotification,
+    "session/resume": wire.ResumeSessionRequest,
+    "session/set_config_option": wire.SetSessionConfigOptionRequest,
+}
+"""What a store follows of the client's calls."""
+
+_CALLS_WITH_ID: Final = frozenset(
+    {
+        "session/request_permission",
+        "session/prompt",
+        "session/resume",
+        "session/set_config_option",
+    }
+)
+"""The followed calls that are requests; the others are notifications."""
+
+
+def _request_id(value: Any) -> wire.RequestId | None:
+    """Return the id as JSON-RPC compares it (`1.0` is `1`), or `None` for what is no id."""
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def _join(path: str, inner: list[str]) -> str:
+    return ".".join([path, *reversed(inner)]).replace(".[", "[")

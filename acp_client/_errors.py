@@ -1,0 +1,78 @@
+"""The exceptions that callers meet, and `Problem`, the record of what a peer got wrong.
+
+The line between the two is the rule of the package: misuse by the caller raises one of the
+exceptions here; a mess from the peer becomes a `Problem` and is never raised.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+ProblemKind = Literal[
+    "not_json",
+    "invalid_message",
+    "too_long",
+    "too_deep",
+    "rejected",
+    "defaulted",
+    "skipped",
+    "truncated",
+]
+"""What went wrong, in one word.
+
+`not_json`: a line that is no JSON text. `invalid_message`: JSON that is no JSON-RPC 2.0 message.
+`too_long`, `too_deep`: a line beyond a limit. `rejected`: a known message whose required parts are
+malformed, dropped whole. `defaulted`: a malformed optional field, taken as absent. `skipped`: a
+malformed list item, left out. `truncated`: an unterminated last line that is no JSON text.
+"""
+
+PROBLEM_KINDS: tuple[ProblemKind, ...] = (
+    "not_json",
+    "invalid_message",
+    "too_long",
+    "too_deep",
+    "rejected",
+    "defaulted",
+    "skipped",
+    "truncated",
+)
+
+
+@attrs.frozen
+class Problem:
+    """Something wrong in what the peer sent.
+
+    `line` counts the lines of the input from 1, `path` points into the message (`$.params.update`),
+    `message` says what is wrong there in a few words.
+    """
+
+    line: int
+    kind: ProblemKind
+    path: str
+    message: str
+
+
+class AcpClientError(Exception):
+    """The base of every exception that this package raises on purpose."""
+
+
+class UnknownSessionError(AcpClientError, LookupError):
+    """A session id that the store has not seen."""
+
+
+class UnknownPermissionError(AcpClientError, LookupError):
+    """An answer to a permission request that is not pending: answered, cancelled or never asked."""
+
+
+class InvalidValueError(AcpClientError, ValueError):
+    """A value that the protocol has no place for, such as an empty prompt."""
+
+
+class StoredSnapshotError(AcpClientError, ValueError):
+    """Bytes given to `loads` that are no stored snapshot, or one of a newer version."""
+
+
+class RecordingError(AcpClientError):
+    """A file that is no recording, or one of another format than was asked for."""

@@ -1,0 +1,123 @@
+"""Client-side facts that a session's snapshot depends on.
+
+The reducer takes two kinds of events: the agent's session updates (see `wire.SessionUpdate`) and
+the facts here, which tell what the client sent, what was answered, and what became of the
+connection. A `Store` makes them of the traffic it sees; a client with its own routing makes them
+itself.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import attrs
+
+from . import wire
+
+
+@attrs.frozen
+class PromptSent:
+    """The client sent `session/prompt` with this id and content."""
+
+    request_id: wire.RequestId
+    content: tuple[wire.ContentBlock, ...]
+
+
+@attrs.frozen
+class PromptAccepted:
+    """A prompt was answered: its message was inserted under this id."""
+
+    request_id: wire.RequestId
+    message_id: str
+
+
+@attrs.frozen
+class PromptRejected:
+    """A prompt was answered with an error: nothing was inserted."""
+
+    request_id: wire.RequestId
+    error: wire.Error
+
+
+@attrs.frozen
+class PromptUncertain:
+    """A prompt got an answer that says nothing: its outcome is not known."""
+
+    request_id: wire.RequestId
+    error: wire.Error | None = None
+
+
+@attrs.frozen
+class CancelSent:
+    """The client sent `session/cancel`."""
+
+
+@attrs.frozen
+class PermissionAsked:
+    """The agent sent `session/request_permission` under this id."""
+
+    request_id: wire.RequestId
+    request: wire.RequestPermissionRequest
+
+
+@attrs.frozen
+class PermissionClosed:
+    """A permission request needs no answer any more: it was answered, or the agent withdrew it."""
+
+    request_id: wire.RequestId
+
+
+@attrs.frozen
+class SessionOpened:
+    """The result of `session/new` or `session/resume`; a list that is `UNSET` was not given."""
+
+    available_commands: tuple[wire.AvailableCommand, ...] | wire.UnsetType = wire.UNSET
+    config_options: tuple[wire.SessionConfigOption, ...] | wire.UnsetType = wire.UNSET
+
+
+@attrs.frozen
+class ConfigOptionsSet:
+    """The result of `session/set_config_option`: the new list of options."""
+
+    config_options: tuple[wire.SessionConfigOption, ...]
+
+
+@attrs.frozen
+class ReplayBegun:
+    """The client sent `session/resume` with `replayFrom`: the history will be told again."""
+
+
+@attrs.frozen
+class ReplayEnded:
+    """The replay's request was answered: what was told is the session now."""
+
+
+@attrs.frozen
+class ReplayFailed:
+    """The replay's request was refused or badly answered: the session is what it was before."""
+
+
+@attrs.frozen
+class ConnectionLost:
+    """The connection is gone: nothing that was pending will be answered."""
+
+    error: wire.Error | None = None
+
+
+ClientEvent: TypeAlias = (
+    PromptSent
+    | PromptAccepted
+    | PromptRejected
+    | PromptUncertain
+    | CancelSent
+    | PermissionAsked
+    | PermissionClosed
+    | SessionOpened
+    | ConfigOptionsSet
+    | ReplayBegun
+    | ReplayEnded
+    | ReplayFailed
+    | ConnectionLost
+)
+
+Event: TypeAlias = wire.SessionUpdate | ClientEvent

@@ -1,0 +1,331 @@
+"""JSON beyond what msgspec takes, and `Json`, an immutable JSON value.
+
+Agents send JSON that a strict parser refuses and a browser accepts: lone surrogate escapes,
+invalid UTF-8, numbers beyond every float, nesting beyond the interpreter's stack. `parse` takes
+all of it in three steps, each slower and more tolerant than the one before:
+
+1. msgspec, for the text that nearly every message is;
+2. the standard library, after decoding invalid UTF-8 to U+FFFD and trimming blanks;
+3. a parser with its own stack, for nesting that exhausts the interpreter's.
+
+Raw payloads (unknown variants, tool input and output, `_meta`) are kept as `Json`: compact UTF-8
+text rather than dicts and lists. The text cannot be changed by whoever holds a snapshot, costs the
+garbage collector nothing, compares without recursion, and is written back as it is. Two texts of
+one value are equal when they were made by `encode`, which is the only way that `Json` makes them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, cast
+
+import msgspec
+
+MAX_DEPTH: Final = 1000
+"""Levels of nesting, the outermost container being the first, beyond which text is refused."""
+
+_BLANKS = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+_BLANKS += "\u2028\u2029\u202f\u205f\u3000\ufeff"
+
+_INFINITY = float("inf")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = re.compile(r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|([^\s\[\]{},:"]+))')
+_CONTAINERS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|([\[{])|([\]}])', re.DOTALL)
+
+
+class NotJson(ValueError):  # noqa: N818  # says what the text is; never leaves the package
+    """The text is no JSON."""
+
+
+class TooDeep(ValueError):  # noqa: N818  # says what the text is; never leaves the package
+    """The text nests deeper than `MAX_DEPTH` levels."""
+
+
+def parse(data: bytes) -> Any:
+    """Parse one JSON text of any sender; blanks around it are trimmed.
+
+    Numbers that no float can hold become `HugeNumber`. Raises `NotJson` or `TooDeep`.
+    """
+    if len(data) > 2 * MAX_DEPTH:
+        _check_depth(data)
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return _parse_text(trim(data.decode("utf-8", "replace")))
+
+
+def trim(text: str) -> str:
+    """Strip what a browser's `trim` strips, a byte order mark included."""
+    return text.strip(_BLANKS)
+
+
+def _parse_text(text: str) -> Any:
+    try:
+        return _loads(text)
+    except RecursionError:
+        return _parse_deep(text)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(
+            text, parse_int=_integer, parse_float=_float, parse_constant=_refuse_constant
+        )
+    except ValueError as error:
+        raise NotJson(str(error)) from None
+
+
+class HugeNumber(float):
+    """A number beyond every float: an infinity that knows the digits it was written with."""
+
+    __slots__ = ("text",)
+
+    text: str
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if value not in (_INFINITY, -_INFINITY):
+        return value
+    huge = HugeNumber(value)
+    huge.text = digits
+    return huge
+
+
+def _integer(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:  # beyond the interpreter's limit of digits, so beyond every float
+        return _float(digits)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise NotJson(f"{name} is not JSON")
+
+
+def _check_depth(data: bytes) -> None:
+    """Raise `TooDeep` for text whose containers nest too far, whether or not it is JSON."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for found in _CONTAINERS.finditer(data):
+        if found[1]:
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise TooDeep(f"nests deeper than {MAX_DEPTH} levels")
+        elif found[2]:
+            depth -= 1
+
+
+def _parse_deep(text: str) -> Any:
+    """Parse with an explicit stack: the same values as `json.loads`, whatever the nesting."""
+    parser = _DeepParser()
+    position, end = 0, len(text)
+    while position < end:
+        token = _TOKEN.match(text, position)
+        if token is None:
+            raise NotJson(f"unexpected character at {position}")
+        position = token.end()
+        parser.take(token[1], token[2] or token[3])
+    return parser.result()
+
+
+class _DeepParser:
+    """The open containers and, for each, what may come next."""
+
+    def __init__(self) -> None:
+        self._stack: list[dict[str, Any] | list[Any]] = []
+        self._keys: list[str] = []
+        self._expect = "value"
+        self._value: Any = None
+
+    def take(self, mark: str | None, scalar: str | None) -> None:
+        if mark is None:
+            self._take_scalar(_loads(cast("str", scalar)))
+        elif mark in "[{":
+            self._open([] if mark == "[" else {})
+        elif mark in "]}":
+            self._close(mark)
+        else:
+            self._separate(mark)
+
+    def result(self) -> Any:
+        if self._stack or self._expect != "end":
+            raise NotJson("the text ends too early")
+        return self._value
+
+    def _take_scalar(self, value: Any) -> None:
+        if self._expect in ("key", "first key") and isinstance(value, str):
+            self._keys.append(value)
+            self._expect = ":"
+        else:
+            self._place(value)
+
+    def _place(self, value: Any) -> None:
+        self._need("value", "first value")
+        if not self._stack:
+            self._value, self._expect = value, "end"
+            return
+        holder = self._stack[-1]
+        if isinstance(holder, list):
+            holder.append(value)
+        else:
+            holder[self._keys.pop()] = value
+        self._expect = ","
+
+    def _open(self, container: dict[str, Any] | list[Any]) -> None:
+        self._place(container)
+        self._stack.append(container)
+        self._expect = "first value" if isinstance(container, list) else "first key"
+
+    def _close(self, mark: str) -> None:
+        self._need(",", "first value" if mark == "]" else "first key")
+        if not self._stack or isinstance(self._stack.pop(), list) != (mark == "]"):
+            raise NotJson(f"unexpected {mark}")
+        self._expect = "," if self._stack else "end"
+
+    def _separate(self, mark: str) -> None:
+        self._need(mark)
+        inside_list = mark == ":" or isinstance(self._stack[-1], list)
+        self._expect = "value" if inside_list else "key"
+
+    def _need(self, *expected: str) -> None:
+        if self._expect not in expected:
+            raise NotJson(f"expected {self._expect}")
+
+
+def encode(value: Any) -> bytes:
+    """Write a value that `parse` made as compact UTF-8 text, the same text for the same value."""
+    try:
+        return _encode(value)
+    except (UnicodeEncodeError, RecursionError):
+        return _encode_deep(value)
+
+
+def _encode_special(value: Any) -> msgspec.Raw:
+    """Embed what is text already; the hook of the encoder."""
+    if isinstance(value, Json):
+        return msgspec.Raw(value.text)
+    if isinstance(value, HugeNumber):
+        return msgspec.Raw(value.text.encode())
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder(enc_hook=_encode_special).encode
+
+
+def _encode_deep(value: Any) -> bytes:
+    """Write with an explicit stack, and lone surrogates as escapes."""
+    pieces: list[str] = []
+    todo: list[Any] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, _Literal):
+            pieces.append(item.text)
+        elif isinstance(item, dict):
+            todo.extend(reversed(_object_parts(item)))
+        elif isinstance(item, list | tuple):
+            todo.extend(reversed(_array_parts(item)))
+        else:
+            pieces.append(_scalar_text(item))
+    return "".join(pieces).encode()
+
+
+class _Literal:
+    """Punctuation between the values that are still to be written."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_COMMA, _OPEN_ARRAY, _CLOSE_ARRAY = _Literal(","), _Literal("["), _Literal("]")
+_OPEN_OBJECT, _CLOSE_OBJECT, _COLON = _Literal("{"), _Literal("}"), _Literal(":")
+
+
+def _array_parts(items: Any) -> list[Any]:
+    parts: list[Any] = [_OPEN_ARRAY]
+    for item in items:
+        parts += (item, _COMMA)
+    return [*(parts[:-1] if len(parts) > 1 else parts), _CLOSE_ARRAY]
+
+
+def _object_parts(items: dict[str, Any]) -> list[Any]:
+    parts: list[Any] = [_OPEN_OBJECT]
+    for key, item in items.items():
+        parts += (key, _COLON, item, _COMMA)
+    return [*(parts[:-1] if len(parts) > 1 else parts), _CLOSE_OBJECT]
+
+
+def _scalar_text(value: Any) -> str:
+    if isinstance(value, str) and _SURROGATE.search(value):
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _encode_str(value))
+    return _encode(value).decode()
+
+
+def _encode_str(value: str) -> str:
+    """Escape a string, leaving its surrogates as they are."""
+    halves = _SURROGATE.split(value)
+    surrogates = [*_SURROGATE.findall(value), ""]
+    inner = (_encode(half).decode()[1:-1] for half in halves)
+    return (
+        '"' + "".join(part for pair in zip(inner, surrogates, strict=True) for part in pair) + '"'
+    )
+
+
+class Json:
+    """An immutable JSON value of any shape, kept as its text.
+
+    `Json({"a": 1}).value` gives a fresh Python value each time (it is parsed on each call, so keep
+    it if it is needed twice); changing that value changes nothing here. `text` is compact UTF-8.
+    Equality is equality of the texts: `1` and `1.0` differ, and so do objects whose keys come in
+    another order.
+    """
+
+    __slots__ = ("text",)
+
+    text: bytes
+
+    def __init__(self, value: Any) -> None:
+        object.__setattr__(self, "text", encode(value))
+
+    @classmethod
+    def from_text(cls, text: bytes) -> Json:
+        """Wrap text that `encode` made, unchecked."""
+        made = cls.__new__(cls)
+        object.__setattr__(made, "text", text)
+        return made
+
+    @property
+    def value(self) -> Any:
+        """The value as Python objects: dict, list, str, int, float, bool, None."""
+        return parse(self.text)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Json is immutable")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("Json is immutable")
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Json) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        text = self.text.decode()
+        return f"Json({text if len(text) <= 60 else text[:57] + '...'})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.text,))
+
+
+def _restore(text: bytes) -> Json:
+    return Json.from_text(encode(parse(text)))
+
+
+EMPTY_OBJECT: Final = Json.from_text(b"{}")

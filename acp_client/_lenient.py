@@ -1,0 +1,501 @@
+"""The lenient path: wire objects out of parsed JSON that the typed decoder refuses.
+
+cattrs picks one hook for each type, once; the hooks are built from the annotations of the wire
+classes and the table in `_leniency`. The theory:
+
+- A hook returns a wire object, or raises `Malformed`. An object is malformed when a strict field
+  of it is; so the exception travels up to the nearest lenient field or list item, which is left
+  out and leaves one problem behind. Problems found inside something that is left out are dropped
+  with it.
+- An unknown tag of an open union is not malformed: it becomes an `Unknown` with the raw value. A
+  known tag never does.
+- Keys that a class does not define are not looked at.
+
+Hooks take no context, so the problems of the message in hand are collected in `_Findings`, under
+a lock. Paths grow from the inside out: whoever passes a problem up appends its own key.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import threading
+from collections.abc import Callable
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
+from typing import get_type_hints as type_hints
+
+import cattrs
+import msgspec
+from attrs import define, field
+from msgspec import Struct, UnsetType
+
+from . import wire
+from ._json import HugeNumber, Json
+from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, Leniency, leniency
+
+Hook = Callable[[Any], Any]
+S = TypeVar("S")
+
+_LARGEST: Final = int(1.7976931348623157e308)
+_UNBOUNDED: Final = (2**63 - 1, -(2**63))
+"""Bounds that only the typed decoder has; wider integers come here and are accepted."""
+
+
+class Malformed(Exception):  # noqa: N818  # a finding that travels up, never out of the package
+    """A value that its strict context cannot do without; `path` is innermost first."""
+
+    def __init__(self, reason: str, *path: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = list(path)
+
+
+@define
+class Finding:
+    """A problem inside a message that was read all the same; `path` is innermost first."""
+
+    kind: Literal["defaulted", "skipped"]
+    reason: str
+    path: list[str] = field(factory=list)
+
+
+def path_text(path: list[str]) -> str:
+    """Write a path that is innermost first: `["line", "[0]", "at"]` as `at[0].line`."""
+    return ".".join(reversed(path)).replace(".[", "[")
+
+
+class _Findings:
+    """The problems of the message in hand."""
+
+    def __init__(self) -> None:
+        self.list: list[Finding] = []
+
+    def attempt(self, key: str, hook: Hook, value: Any) -> Any:
+        """Run a hook for what lies under `key`; what it finds gets that key in front."""
+        mark = len(self.list)
+        try:
+            result = hook(value)
+        except Malformed as malformed:
+            del self.list[mark:]
+            malformed.path.append(key)
+            raise
+        for finding in self.list[mark:]:
+            finding.path.append(key)
+        return result
+
+    def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
+        *inner, key = malformed.path
+        self.list.append(Finding(kind, f"{path_text(inner)} {malformed.reason}".strip(), [key]))
+
+
+_findings = _Findings()
+_lock = threading.Lock()
+
+
+def structure(value: Any, kind: type[S]) -> tuple[S, list[Finding]]:
+    """Make a wire object of `kind` out of a parsed JSON value. Raises `Malformed`."""
+    with _lock:
+        _findings.list = []
+        hook = _converter.get_structure_hook(kind)
+        return hook(value, kind), _findings.list
+
+
+# --- Hooks for JSON's own types ---
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise Malformed("is not string")
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise Malformed("is not boolean")
+
+
+def _whole_number(value: Any) -> int:
+    """Accept what JavaScript calls an integer: `1`, `1.0`, `1e3`, but nothing beyond a float."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Malformed("is not integer")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise Malformed("is out of range")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Malformed("is not number")
+    if isinstance(value, HugeNumber) or abs(value) > _LARGEST:
+        raise Malformed("is out of range")
+    return float(value)
+
+
+def _base64(value: Any) -> bytes:
+    """Decode the standard alphabet without blanks; padding may be missing."""
+    text = _text(value)
+    try:
+        return base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise Malformed("is not base64") from None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise Malformed("is not object")
+
+
+def _raw_object(value: Any) -> wire.JsonObject:
+    return wire.JsonObject(_object(value))
+
+
+def _request_id(value: Any) -> wire.RequestId:
+    return value if isinstance(value, str) else _whole_number(value)
+
+
+# --- Hooks for lists, unions and constraints ---
+
+
+def _array(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise Malformed("is not array")
+
+
+def _strict_items(value: Any, item_hook: Hook) -> tuple[Any, ...]:
+    items = enumerate(_array(value))
+    return tuple(_findings.attempt(f"[{index}]", item_hook, item) for index, item in items)
+
+
+def _good_items(value: Any, item_hook: Hook) -> tuple[Any, ...]:
+    kept = []
+    for index, item in enumerate(_array(value)):
+        try:
+            kept.append(_findings.attempt(f"[{index}]", item_hook, item))
+        except Malformed as malformed:
+            _findings.add("skipped", malformed)
+    return tuple(kept)
+
+
+def _array_factory(kind: Any, converter: cattrs.Converter) -> Any:
+    item_hook = _hook(get_args(kind)[0], converter)
+    return lambda value, _: _strict_items(value, item_hook)
+
+
+def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
+    """Build the hook of an open union of tagged Structs, be it of one."""
+    members = get_args(kind) or (kind,)
+    config = members[0].__struct_config__
+    hooks = {member.__struct_config__.tag: _struct_hook(member, converter) for member in members}
+    required = () if "tool_call" in hooks else _unknown_keys(hooks)
+
+    def structure_union(value: Any, _: Any) -> Any:
+        tag = _tag(_object(value), config.tag_field)
+        hook = hooks.get(tag)
+        return hook(value) if hook else _unknown(value, required)
+
+    return structure_union
+
+
+def _unknown_keys(tags: dict[str, Hook]) -> tuple[str, ...]:
+    return next((UNKNOWN_VARIANT_KEYS[tag] for tag in tags if tag in UNKNOWN_VARIANT_KEYS), ())
+
+
+def _tag(value: dict[str, Any], key: str) -> str:
+    if key not in value:
+        raise Malformed("is missing", key)
+    return _findings.attempt(key, _text, value[key])  # type: ignore[no-any-return]  # _text's
+
+
+def _unknown(value: dict[str, Any], required: tuple[str, ...]) -> wire.Unknown:
+    for key in required:
+        _tag(value, key)
+    return wire.Unknown(value)
+
+
+def _literal_factory(kind: Any, _: cattrs.Converter) -> Any:
+    known = get_args(kind)
+
+    def structure_literal(value: Any, _: Any) -> str:
+        if _text(value) in known:
+            return value  # type: ignore[no-any-return]  # _text has checked it
+        raise Malformed("is not one of the known values")
+
+    return structure_literal
+
+
+def _constrained_factory(kind: Any, converter: cattrs.Converter) -> Any:
+    inner, *constraints = get_args(kind)
+    hook = _hook(inner, converter)
+    checks = [_check_of(constraint) for constraint in constraints]
+
+    def structure_constrained(value: Any, _: Any) -> Any:
+        result = hook(value)
+        for check in checks:
+            check(result)
+        return result
+
+    return structure_constrained
+
+
+def _check_of(constraint: msgspec.Meta) -> Callable[[Any], None]:
+    if constraint.pattern is not None:
+        return _pattern_check(constraint.pattern)
+    if constraint.min_length is not None:
+        return _length_check(constraint.min_length)
+    return _bounds_check(constraint.ge, constraint.le)
+
+
+def _pattern_check(pattern: str) -> Callable[[str], None]:
+    search = re.compile(pattern).search
+
+    def check(value: str) -> None:
+        if not search(value):
+            raise Malformed("has the wrong form")
+
+    return check
+
+
+def _length_check(shortest: int) -> Callable[[Any], None]:
+    def check(value: Any) -> None:
+        if len(value) < shortest:
+            raise Malformed("is too short")
+
+    return check
+
+
+def _bounds_check(lowest: float | None, highest: float | None) -> Callable[[Any], None]:
+    low = None if lowest in _UNBOUNDED else lowest
+    high = None if highest in _UNBOUNDED else highest
+
+    def check(value: Any) -> None:
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise Malformed("is out of range")
+
+    return check
+
+
+# --- Hooks for Structs ---
+
+
+@define
+class _Slot:
+    """How one field of a Struct is read."""
+
+    key: str
+    name: str
+    hook: Hook
+    required: bool
+    nullable: bool
+    leniency: Leniency
+    is_list: bool
+
+
+def _hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    inner: Any = converter.get_structure_hook(kind)
+    return lambda value: inner(value, kind)
+
+
+def _struct_factory(kind: Any, converter: cattrs.Converter) -> Any:
+    hook = _struct_hook(kind, converter)
+    return lambda value, _: hook(value)
+
+
+def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """Build the hook of one Struct, whatever its tag."""
+    hints = type_hints(kind, include_extras=True)
+    fields = msgspec.structs.fields(kind)
+    slots = [_slot(kind, item, hints[item.name], converter) for item in fields]
+
+    def structure_struct(value: Any) -> Any:
+        source = _object(value)
+        found = ((slot.name, _read(slot, source)) for slot in slots)
+        return kind(**{name: item for name, item in found if item is not _ABSENT})
+
+    special = _SPECIAL_STRUCTS.get(kind)
+    return (lambda value: special(value, structure_struct)) if special else structure_struct
+
+
+def _slot(owner: Any, item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
+    inner, nullable = _without_absence(hint)
+    rule = leniency(owner.__name__, item.encode_name)
+    is_list = get_origin(inner) is tuple or SKIP in rule
+    if SKIP in rule:
+        hook = _skipping_hook(inner, converter)
+    else:
+        hook = _field_hook(owner, item.name, inner, converter)
+    return _Slot(item.encode_name, item.name, hook, item.required, nullable, rule, is_list)
+
+
+def _skipping_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """Build the hook of a list whose bad items are left out; a least length is that before."""
+    constrained = get_origin(kind) is Annotated
+    shortest = get_args(kind)[1].min_length if constrained else 0
+    item_kind = get_args(get_args(kind)[0] if constrained else kind)[0]
+    item_hook, check = _hook(item_kind, converter), _length_check(shortest)
+
+    def structure_list(value: Any) -> Any:
+        check(_array(value))
+        return _good_items(value, item_hook)
+
+    return structure_list
+
+
+def _field_hook(owner: Any, name: str, kind: Any, converter: cattrs.Converter) -> Hook:
+    if owner is wire.ToolCallPermissionSubject and name == "tool_call":
+        return _struct_hook(kind, converter)  # the one place of an update that has no tag
+    return _hook(kind, converter)
+
+
+def _without_absence(hint: Any) -> tuple[Any, bool]:
+    """Split a field's type into the type of its values and whether `null` is one."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint, False
+    parts = get_args(hint)
+    kinds = tuple(part for part in parts if part not in (NoneType, UnsetType))
+    return Union[kinds], NoneType in parts  # noqa: UP007  # built from a list
+
+
+_ABSENT: Final = object()
+
+
+def _read(slot: _Slot, source: dict[str, Any]) -> Any:
+    value = source.get(slot.key, _ABSENT)
+    if value is _ABSENT:
+        if slot.required:
+            raise Malformed("is missing", slot.key)
+        return _ABSENT
+    if value is None and slot.nullable:
+        return None
+    if value is None and EMPTY_NULL in slot.leniency:
+        return ()
+    return _read_value(slot, value)
+
+
+def _read_value(slot: _Slot, value: Any) -> Any:
+    try:
+        return _findings.attempt(slot.key, slot.hook, value)
+    except Malformed as malformed:
+        if DEFAULT not in slot.leniency:
+            raise
+        _findings.add("defaulted", malformed)
+        return () if slot.is_list and not slot.nullable else _ABSENT
+
+
+# --- The places where the schema needs more than a table ---
+
+
+def _resource_contents(value: Any, _: Any) -> Any:
+    """Text wins over a blob; a resource with neither is malformed."""
+    last = Malformed("is neither text nor blob")
+    for kind in (wire.TextResourceContents, wire.BlobResourceContents):
+        mark = len(_findings.list)
+        try:
+            return _converter.get_structure_hook(kind)(value, kind)
+        except Malformed as malformed:
+            del _findings.list[mark:]
+            last = malformed if last.path == [] else last
+    raise last
+
+
+def _select_options(value: Any, _: Any) -> Any:
+    """All of the choices are options, or all of them are groups."""
+    if not _array(value):
+        raise Malformed("has too few items")
+    is_groups = isinstance(value[0], dict) and "groupId" in value[0] and "value" not in value[0]
+    kind: Any = wire.SessionConfigSelectGroup if is_groups else wire.SessionConfigSelectOption
+    return wire.SessionConfigSelectOptions(_strict_items(value, _hook(kind, _converter)))
+
+
+def _state(value: Any, structure_struct: Hook) -> Any:
+    """Keep the keys of each state apart, and unknown states and stop reasons raw."""
+    state = _tag(_object(value), "state")
+    if state not in _STATES:
+        return wire.UnknownStateUpdate(_without(value, "sessionUpdate"))
+    if state != "idle":
+        return structure_struct(_without(value, "stopReason", "error"))
+    reason = value.get("stopReason")
+    if isinstance(reason, str) and reason not in _STOP_REASONS:
+        return _unknown_stop(value, structure_struct)
+    return structure_struct(value if reason == "error" else _without(value, "error"))
+
+
+def _unknown_stop(value: dict[str, Any], structure_struct: Hook) -> wire.UnknownStateUpdate:
+    known = structure_struct(_without(value, "stopReason", "error"))
+    parts: dict[str, Any] = _without(value, "sessionUpdate", "background", "_meta")
+    if known.background is not None:
+        parts["background"] = [wire.to_builtins(item) for item in known.background]
+    if known.meta is not None:
+        parts["_meta"] = known.meta
+    return wire.UnknownStateUpdate(parts)
+
+
+def _without(value: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: item for key, item in value.items() if key not in keys}
+
+
+_STATES: Final = get_args(type_hints(wire.StateUpdate)["state"])
+_STOP_REASONS: Final = get_args(_without_absence(type_hints(wire.StateUpdate)["stop_reason"])[0])
+_SPECIAL_STRUCTS: Final[dict[Any, Callable[[Any, Hook], Any]]] = {wire.StateUpdate: _state}
+
+
+def _is_tagged(kind: Any) -> bool:
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return all(_is_struct(member) and member.__struct_config__.tag for member in members)
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
+def _ignoring_kind(hook: Hook) -> Callable[[Any, Any], Any]:
+    return lambda value, _: hook(value)
+
+
+def _make_converter() -> cattrs.Converter:
+    converter = cattrs.Converter()
+    plain: dict[Any, Hook] = {
+        str: _text,
+        bool: _flag,
+        int: _whole_number,
+        float: _number,
+        bytes: _base64,
+        wire.JsonObject: _raw_object,
+    }
+    for kind, hook in plain.items():
+        converter.register_structure_hook(kind, _ignoring_kind(hook))
+    factories: list[tuple[Callable[[Any], bool], Any]] = [
+        (_is_struct, _struct_factory),
+        (_is_tagged, _union_factory),
+        (lambda kind: get_origin(kind) is tuple, _array_factory),
+        (lambda kind: get_origin(kind) is Literal, _literal_factory),
+        (lambda kind: get_origin(kind) is Annotated, _constrained_factory),
+    ]
+    for predicate, factory in factories:
+        converter.register_structure_hook_factory(predicate, factory)
+    for kind, function in _EXACT_KINDS.items():
+        converter.register_structure_hook_func(_is_exactly(kind), function)
+    return converter
+
+
+def _is_exactly(wanted: Any) -> Callable[[Any], bool]:
+    return lambda kind: kind == wanted
+
+
+_EXACT_KINDS: Final[dict[Any, Callable[[Any, Any], Any]]] = {
+    Json: _ignoring_kind(Json),
+    wire.Unknown: _ignoring_kind(wire.Unknown),
+    wire.RequestId: _ignoring_kind(_request_id),
+    wire.EmbeddedResourceResource: _resource_contents,
+    wire.SessionConfigSelectOptions: _select_options,
+}
+"""Types whose subclasses, or whose parts, have hooks of their own."""
+
+
+_converter = _make_converter()

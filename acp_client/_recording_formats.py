@@ -1,0 +1,80 @@
+"""The table of recorded formats.
+
+To add a format, write its row (and, if it is like no other, its class) and a small recording of
+it among the tests. Rows go from the specific to the general: the first that recognises a value
+decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from ._recording_directions import Directions
+from ._recording_frames import Format, Frame, Tally, Value
+from ._recording_json import NotJson, elements, members
+from ._recording_marked import AnyMarked, Marked, enveloped
+from ._recording_rewritten import KNOWN_BY, CopiedLog, HopTrace, TransportLog, Unframed, is_message
+from ._recording_times import MILLISECONDS
+from ._recording_transcript import Callbacks
+
+_UPDATE: Final = b'{"jsonrpc":"2.0","method":"session/update"'
+
+
+@attrs.frozen
+class RawMessages:
+    """JSON-RPC messages as they went over the pipe; who wrote each is inferred."""
+
+    name: str
+    head: str | None = None
+
+    def recognises(self, data: bytes) -> bool:
+        """Take a message, or a batch that begins with one."""
+        try:
+            if data.startswith(b"["):
+                data = next(map(bytes, elements(data)), b"")
+            return is_message(members(data))
+        except NotJson:
+            return False
+
+    def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
+        """Pass every value on, also what is no JSON."""
+        sent = Directions().sent
+        for number, data in values:
+            yield Frame(number, not data.startswith(_UPDATE) and sent(data), data)
+
+
+RAW: Final = RawMessages("ndjson")
+"""Lines only."""
+
+JSON_TEXTS: Final = Unframed("json", KNOWN_BY["json"])
+"""Messages that are not one a line."""
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Marked(
+        "envelope",
+        direction="dir",
+        message="message",
+        time="ts",
+        unit=MILLISECONDS,
+        take=enveloped,
+        certain=True,
+    ),
+    Marked("crucible", direction="dir", message="frame", time="t_ms", unit=MILLISECONDS),
+    Marked("acp-devtools", direction="direction", message="raw", time="timestamp"),
+    Marked("acp-inspector", direction="direction", message="json", time="ts"),
+    Marked("direction-frame", direction="direction", message="frame", time="ts"),
+    Marked("dir-line", direction="dir", message="line", time="ts"),
+    Marked("dir-raw", direction="dir", message="raw", time="t"),
+    CopiedLog("zed"),
+    HopTrace("conductor"),
+    Callbacks("emdash"),
+    TransportLog("jetbrains"),
+    Unframed("notifications", KNOWN_BY["notifications"]),
+    Unframed("updates", KNOWN_BY["updates"]),
+    RAW,
+    JSON_TEXTS,
+    AnyMarked("marked"),
+)

@@ -1,0 +1,359 @@
+"""`apply` and `apply_all`: events to snapshots.
+
+The reducer is a pure fold: one snapshot and some events in, the next snapshot out. Each event type
+has one small function in one of two dispatch tables:
+
+- `_ON_DRAFT`: session updates, which work on the mutable draft of the batch (see `_draft`);
+- `_ON_SNAPSHOT`: what the client does or learns, which is rare, may concern the whole session, and
+  works on a finished snapshot.
+
+The rules that the functions share:
+
+- *Nothing waits.* An update for an id that was not seen creates it, at any time, in any state.
+- *Nothing is lost.* Text is appended exactly; unknown variants become entries.
+- *Nothing doubles.* Entities are found by kind and id alone; a replay starts from empty.
+- *Nothing changed is the same object*, up to the snapshot itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast
+
+import attrs
+from msgspec import UNSET
+
+from . import _events as facts
+from . import wire
+from ._content import stored_block, stored_item
+from ._draft import Draft, changed, patched_meta
+from ._errors import InvalidValueError
+from ._limits import DEFAULT_LIMITS, Limits
+from ._prompts import Answer, answered, lost
+from ._snapshot import (
+    Entries,
+    Permission,
+    Prompt,
+    SessionInfo,
+    Snapshot,
+    ToolCall,
+    Usage,
+    background_tool_calls,
+    plan_key,
+    state_name,
+)
+
+
+def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
+    """Return the snapshot after one event; the same object if the event changes nothing.
+
+    Raises `InvalidValueError` for something that is no event.
+    """
+    return apply_all(snapshot, (event,), limits=limits)
+
+
+def apply_all(
+    snapshot: Snapshot, events: Iterable[facts.Event], *, limits: Limits = DEFAULT_LIMITS
+) -> Snapshot:
+    """Return the snapshot after all events: what `apply` would give one by one, in less time.
+
+    Raises `InvalidValueError` for something that is no event.
+    """
+    draft = Draft(snapshot, limits)
+    reduce_events(draft, events)
+    return draft.freeze()
+
+
+def reduce_events(draft: Draft, events: Iterable[Any]) -> None:
+    """Reduce events onto a draft.
+
+    A run of plain text chunks of one message, most of what a stream holds, is appended right here
+    without a call per chunk; the benchmark "bytes to snapshot" shows what that is worth.
+    """
+    plain = wire.TextContent
+    handlers = _ON_DRAFT
+    chunk_kind, chunk_id, append = draft.chunk_kind, draft.chunk_id, draft.append
+    for event in events:
+        kind = type(event)
+        if kind is chunk_kind and event.message_id == chunk_id and event.meta is None:
+            block = event.content
+            if type(block) is plain and block.annotations is None and block.meta is None:
+                append(block.text)
+                continue
+        handler = handlers.get(kind, _on_snapshot)
+        handler(draft, event)
+        chunk_kind, chunk_id, append = draft.chunk_kind, draft.chunk_id, draft.append
+
+
+def _on_snapshot(draft: Draft, event: Any) -> None:
+    """Handle an event that works on a finished snapshot."""
+    handler = _ON_SNAPSHOT.get(type(event))
+    if handler is None:
+        raise InvalidValueError(f"{type(event).__name__} is not an event")
+    snapshot = draft.freeze()
+    draft.rebase(handler(snapshot, event))
+
+
+# --- Messages ---
+
+
+def _chunk_handler(kind: Any, type_: Any) -> Callable[[Draft, Any], None]:
+    def on_chunk(draft: Draft, update: Any) -> None:
+        message = draft.message(type_, update.message_id)
+        message.content.add(stored_block(update.content), update.meta)
+        draft.chunk_kind, draft.chunk_id = kind, update.message_id
+        draft.append = message.content.append
+
+    return on_chunk
+
+
+def _message_handler(type_: Any) -> Callable[[Draft, Any], None]:
+    def on_message(draft: Draft, update: Any) -> None:
+        draft.message(type_, update.message_id).patch(update)
+
+    return on_message
+
+
+# --- Tool calls, terminals, compactions, plans ---
+
+
+def _tool_call_update(draft: Draft, update: wire.ToolCallUpdate) -> None:
+    draft.tool_call(update.tool_call_id).patch(update)
+
+
+def _tool_call_content_chunk(draft: Draft, update: wire.ToolCallContentChunk) -> None:
+    draft.tool_call(update.tool_call_id).content.add(stored_item(update.content), update.meta)
+
+
+def _terminal_update(draft: Draft, update: wire.TerminalUpdate) -> None:
+    draft.terminal(update.terminal_id).patch(update)
+
+
+def _terminal_output_chunk(draft: Draft, update: wire.TerminalOutputChunk) -> None:
+    terminal = draft.terminal(update.terminal_id)
+    if update.data:
+        terminal.content.append(update.data)
+
+
+def _compaction_update(draft: Draft, update: wire.CompactionUpdate) -> None:
+    draft.compaction(update.compaction_id).patch(update)
+
+
+def _compaction_summary_chunk(draft: Draft, update: wire.CompactionSummaryChunk) -> None:
+    draft.compaction(update.compaction_id).content.append(stored_block(update.content))
+
+
+def _plan_update(draft: Draft, update: wire.PlanUpdate) -> None:
+    draft.plan(plan_key(update.plan), update.plan)
+
+
+def _unknown(draft: Draft, update: wire.Unknown) -> None:
+    draft.unknown(update)
+
+
+# --- The session's own fields ---
+
+
+def _state_update(draft: Draft, update: wire.StateUpdate | wire.UnknownStateUpdate) -> None:
+    before = draft.get("state")
+    was_idle = before is None or state_name(before) == "idle"
+    if was_idle and state_name(update) != "idle":
+        draft.set(foreground_start=len(draft.entries))
+    draft.set(state=update.normalized() if isinstance(update, wire.StateUpdate) else update)
+
+
+def _usage_update(draft: Draft, update: wire.UsageUpdate) -> None:
+    before: Usage | None = draft.get("usage")
+    cost = update.cost
+    if cost is UNSET:
+        cost = before.cost if before else None
+    draft.set(usage=Usage(update.used, update.size, cost))
+
+
+def _session_info_update(draft: Draft, update: wire.SessionInfoUpdate) -> None:
+    info: SessionInfo = draft.get("info")
+    draft.set(info=patched_info(info, update))
+
+
+def patched_info(info: SessionInfo, update: wire.SessionInfoUpdate) -> SessionInfo:
+    """Patch a session's title, time and `_meta`."""
+    return SessionInfo(
+        info.title if update.title is UNSET else update.title,
+        info.updated_at if update.updated_at is UNSET else update.updated_at,
+        patched_meta(info.meta, update.meta),
+    )
+
+
+def _available_commands_update(draft: Draft, update: wire.AvailableCommandsUpdate) -> None:
+    draft.set(available_commands=update.available_commands, commands_reported=True)
+
+
+def _config_option_update(draft: Draft, update: wire.ConfigOptionUpdate) -> None:
+    draft.set(config_options=update.config_options, options_reported=True)
+
+
+def _notice(draft: Draft, update: wire.Notice) -> None:
+    draft.notices.append(update)
+
+
+# --- What the client does and learns ---
+
+
+def _around(snapshot: Snapshot, **changes: Any) -> Snapshot:
+    surroundings = changed(snapshot.surroundings, changes)
+    if surroundings is snapshot.surroundings:
+        return snapshot
+    return attrs.evolve(snapshot, surroundings=surroundings)
+
+
+def _prompt_sent(snapshot: Snapshot, event: facts.PromptSent) -> Snapshot:
+    prompt = Prompt(event.request_id, event.content)
+    return _around(snapshot, prompts=(*snapshot.prompts, prompt))
+
+
+def _answer_prompt(snapshot: Snapshot, event: Any, answer: Answer, **told: Any) -> Snapshot:
+    def is_echoed(message_id: str) -> bool:
+        return snapshot.entries.message("user_message", message_id) is not None
+
+    prompts = answered(snapshot.prompts, event.request_id, answer, is_echoed=is_echoed, **told)
+    return _around(snapshot, prompts=prompts)
+
+
+def _prompt_accepted(snapshot: Snapshot, event: facts.PromptAccepted) -> Snapshot:
+    return _answer_prompt(snapshot, event, "result", message_id=event.message_id)
+
+
+def _prompt_rejected(snapshot: Snapshot, event: facts.PromptRejected) -> Snapshot:
+    return _answer_prompt(snapshot, event, "error", error=event.error)
+
+
+def _prompt_uncertain(snapshot: Snapshot, event: facts.PromptUncertain) -> Snapshot:
+    return _answer_prompt(snapshot, event, "malformed", error=event.error)
+
+
+def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
+    """Mark the unfinished tool calls of the foreground work, and close the permissions."""
+    marked = {
+        place: attrs.evolve(call, cancel_marked=True) for place, call in _cancellable(snapshot)
+    }
+    if marked:
+        entries = cast("Entries", snapshot.entries.changed(marked, ()))
+        snapshot = attrs.evolve(snapshot, entries=entries)
+    return _around(snapshot, permissions=())
+
+
+def _cancellable(snapshot: Snapshot) -> list[tuple[int, ToolCall]]:
+    state = snapshot.surroundings.state
+    if state is not None and state_name(state) == "idle":
+        return []
+    start, background = snapshot.surroundings.foreground_start, background_tool_calls(state)
+    places = ((place, snapshot.entries[place]) for place in range(start, len(snapshot.entries)))
+    calls = ((place, entry) for place, entry in places if isinstance(entry, ToolCall))
+    return [
+        (place, call)
+        for place, call in calls
+        if not call.is_finished and call.tool_call_id not in background
+    ]
+
+
+def _permission_asked(snapshot: Snapshot, event: facts.PermissionAsked) -> Snapshot:
+    request, subject = event.request, event.request.subject
+    if isinstance(subject, wire.ToolCallPermissionSubject):
+        snapshot = apply(snapshot, subject.tool_call)
+        subject = subject.without_resets()
+    asked = Permission(
+        event.request_id, request.title, request.options, request.description, subject
+    )
+    if all(pending.request_id != event.request_id for pending in snapshot.permissions):
+        return _around(snapshot, permissions=(*snapshot.permissions, asked))
+    return _around(
+        snapshot,
+        permissions=tuple(
+            asked if pending.request_id == event.request_id else pending
+            for pending in snapshot.permissions
+        ),
+    )
+
+
+def _permission_closed(snapshot: Snapshot, event: facts.PermissionClosed) -> Snapshot:
+    kept = tuple(item for item in snapshot.permissions if item.request_id != event.request_id)
+    return _around(snapshot, permissions=kept)
+
+
+def _session_opened(snapshot: Snapshot, event: facts.SessionOpened) -> Snapshot:
+    """Take the initial lists, but for those that an update has reported already."""
+    changes: dict[str, Any] = {}
+    if event.available_commands is not UNSET and not snapshot.surroundings.commands_reported:
+        changes["available_commands"] = event.available_commands
+    if event.config_options is not UNSET and not snapshot.surroundings.options_reported:
+        changes["config_options"] = event.config_options
+    return _around(snapshot, **changes)
+
+
+def _config_options_set(snapshot: Snapshot, event: facts.ConfigOptionsSet) -> Snapshot:
+    return _around(snapshot, config_options=event.config_options)
+
+
+def _replay_begun(snapshot: Snapshot, event: facts.ReplayBegun) -> Snapshot:
+    return _around(
+        Snapshot(snapshot.session_id),
+        prompts=snapshot.prompts,
+        permissions=snapshot.permissions,
+        before_replay=snapshot.before_replay or snapshot,
+    )
+
+
+def _replay_ended(snapshot: Snapshot, event: facts.ReplayEnded) -> Snapshot:
+    return _around(snapshot, before_replay=None)
+
+
+def _replay_failed(snapshot: Snapshot, event: facts.ReplayFailed) -> Snapshot:
+    before = snapshot.before_replay
+    if before is None:
+        return snapshot
+    return _around(before, prompts=snapshot.prompts, permissions=snapshot.permissions)
+
+
+def _connection_lost(snapshot: Snapshot, event: facts.ConnectionLost) -> Snapshot:
+    return _around(snapshot, prompts=lost(snapshot.prompts, event.error), permissions=())
+
+
+_ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
+    wire.UserMessageChunk: _chunk_handler(wire.UserMessageChunk, "user_message"),
+    wire.UserMessage: _message_handler("user_message"),
+    wire.AgentMessageChunk: _chunk_handler(wire.AgentMessageChunk, "agent_message"),
+    wire.AgentMessage: _message_handler("agent_message"),
+    wire.AgentThoughtChunk: _chunk_handler(wire.AgentThoughtChunk, "agent_thought"),
+    wire.AgentThought: _message_handler("agent_thought"),
+    wire.StateUpdate: _state_update,
+    wire.UnknownStateUpdate: _state_update,
+    wire.ToolCallContentChunk: _tool_call_content_chunk,
+    wire.ToolCallUpdate: _tool_call_update,
+    wire.TerminalUpdate: _terminal_update,
+    wire.TerminalOutputChunk: _terminal_output_chunk,
+    wire.PlanUpdate: _plan_update,
+    wire.AvailableCommandsUpdate: _available_commands_update,
+    wire.ConfigOptionUpdate: _config_option_update,
+    wire.SessionInfoUpdate: _session_info_update,
+    wire.UsageUpdate: _usage_update,
+    wire.Notice: _notice,
+    wire.CompactionUpdate: _compaction_update,
+    wire.CompactionSummaryChunk: _compaction_summary_chunk,
+    wire.Unknown: _unknown,
+}
+
+_ON_SNAPSHOT: Final[dict[type, Callable[[Snapshot, Any], Snapshot]]] = {
+    facts.PromptSent: _prompt_sent,
+    facts.PromptAccepted: _prompt_accepted,
+    facts.PromptRejected: _prompt_rejected,
+    facts.PromptUncertain: _prompt_uncertain,
+    facts.CancelSent: _cancel_sent,
+    facts.PermissionAsked: _permission_asked,
+    facts.PermissionClosed: _permission_closed,
+    facts.SessionOpened: _session_opened,
+    facts.ConfigOptionsSet: _config_options_set,
+    facts.ReplayBegun: _replay_begun,
+    facts.ReplayEnded: _replay_ended,
+    facts.ReplayFailed: _replay_failed,
+    facts.ConnectionLost: _connection_lost,
+}

@@ -1,0 +1,443 @@
+"""Snapshots to and from JSON.
+
+`to_document` gives the snapshot document, the form that `acp-client replay --json` prints: the
+words of the wire, with everything left out that is unset. `dumps` stores a snapshot losslessly as
+the same document in an envelope that names its version, with what a document has no words for (the
+snapshot from before a replay, the reducer's bookkeeping) beside it; `loads` restores it.
+
+The mapping is a cattrs converter: per class a table of names, per container a hook. Fields equal to
+their default are left out, but for those that the document always has.
+
+A stored snapshot is read for ever: a change of the document is a new version, with a function in
+`_UPGRADES` that turns the old one into the next.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin
+
+import attrs
+from msgspec import Struct
+
+from . import wire
+from ._containers import Keyed
+from ._content import ChunkMetas, ContentBlocks, OutputBytes, ToolCallContents
+from ._errors import StoredSnapshotError
+from ._json import Json, NotJson, TooDeep, encode, parse
+from ._snapshot import (
+    Compaction,
+    Entries,
+    Entry,
+    Message,
+    Permission,
+    Plans,
+    Prompt,
+    SessionInfo,
+    Snapshot,
+    Surroundings,
+    Terminal,
+    Terminals,
+    ToolCall,
+    UnknownEntry,
+    Usage,
+    entry_key,
+    plan_key,
+)
+
+if TYPE_CHECKING:
+    import cattrs
+
+FORMAT: Final = "acp-client-snapshot"
+VERSION: Final = 1
+
+_UPGRADES: Final[dict[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
+"""By version: what turns a document of that version into one of the next."""
+
+
+def to_document(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
+
+    `to_json` writes it as text; `Json.value` gives the Python value of a raw part.
+    """
+    document: dict[str, Any] = _converter().unstructure(snapshot)
+    return document
+
+
+def to_json(document: Any) -> bytes:
+    """Write a document, or a list or dict of documents, as compact JSON in UTF-8."""
+    return encode(document)
+
+
+def dumps(snapshot: Snapshot) -> bytes:
+    """Store a snapshot as JSON text. `loads(dumps(snapshot)) == snapshot`."""
+    return encode({"format": FORMAT, "version": VERSION, "snapshot": _stored(snapshot)})
+
+
+def loads(data: bytes | str) -> Snapshot:
+    """Restore a snapshot that `dumps` stored, in this version of the package or an earlier one.
+
+    Raises `StoredSnapshotError` for anything else, and for a document of a newer version.
+    """
+    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+    try:
+        return _restored(_current(_parsed(text)))
+    except StoredSnapshotError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise StoredSnapshotError(f"the stored snapshot is damaged: {error!r}") from error
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        value = parse(text)
+    except (NotJson, TooDeep) as error:
+        raise StoredSnapshotError(f"not a stored snapshot: {error}") from None
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise StoredSnapshotError(f'not a stored snapshot: the format is not "{FORMAT}"')
+    return value
+
+
+def _current(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return the document inside an envelope, upgraded to the current version."""
+    version = envelope.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise StoredSnapshotError(f"the stored snapshot has no version that exists: {version!r}")
+    if version > VERSION:
+        raise StoredSnapshotError(
+            f"the stored snapshot has version {version}; this package reads up to {VERSION}"
+        )
+    document: dict[str, Any] = envelope["snapshot"]
+    for older in range(version, VERSION):
+        document = _UPGRADES[older](document)
+    return document
+
+
+_BOOKKEEPING: Final = {
+    "foreground_start": "foregroundStart",
+    "commands_reported": "commandsReported",
+    "options_reported": "optionsReported",
+}
+
+
+def _stored(snapshot: Snapshot) -> dict[str, Any]:
+    document = to_document(snapshot)
+    around = snapshot.surroundings
+    notes: dict[str, Any] = {key: getattr(around, name) for name, key in _BOOKKEEPING.items()}
+    notes["stateReported"] = around.state is not None
+    if around.before_replay is not None:
+        notes["beforeReplay"] = _stored(around.before_replay)
+    return {**document, "bookkeeping": notes}
+
+
+def _restored(document: dict[str, Any]) -> Snapshot:
+    notes = document["bookkeeping"]
+    restored: Snapshot = _converter().structure(document, Snapshot)
+    changes: dict[str, Any] = {name: notes[key] for name, key in _BOOKKEEPING.items()}
+    if not notes["stateReported"]:
+        changes["state"] = None
+    if "beforeReplay" in notes:
+        changes["before_replay"] = _restored(notes["beforeReplay"])
+    return attrs.evolve(restored, surroundings=attrs.evolve(restored.surroundings, **changes))
+
+
+# --- The tables ---
+
+_ALWAYS: Final[dict[Any, tuple[str, ...]]] = {
+    Message: ("content",),
+    ToolCall: ("content", "kind"),
+    Compaction: ("status", "summary"),
+    Terminal: ("pieces",),
+    Prompt: ("status", "echoed", "content"),
+    Permission: ("options",),
+    Usage: ("used", "size"),
+    Surroundings: (
+        "plans",
+        "state",
+        "info",
+        "available_commands",
+        "config_options",
+        "notices",
+        "prompts",
+        "permissions",
+    ),
+}
+"""Fields that a document has even when they equal their default."""
+
+_NAMES: Final = {
+    "chunk_metas": "chunkMeta",
+    "meta": "_meta",
+    "pieces": "output",
+    "reported_status": "reportedStatus",
+}
+"""Document keys that are not the field's name in camel case."""
+
+_UNSEEN: Final[dict[Any, tuple[str, ...]]] = {
+    Surroundings: ("before_replay", *_BOOKKEEPING),
+    ToolCall: ("cancel_marked",),
+}
+"""Fields that the document has no key for."""
+
+_ENTRY_CLASSES: Final[dict[str, type]] = {
+    "user_message": Message,
+    "agent_message": Message,
+    "agent_thought": Message,
+    "tool_call": ToolCall,
+    "compaction": Compaction,
+    "unknown": UnknownEntry,
+}
+
+
+def _key(name: str) -> str:
+    head, *rest = name.split("_")
+    return _NAMES.get(name, head + "".join(map(str.capitalize, rest)))
+
+
+# --- The converter ---
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    # cattrs costs more than the rest of the package to import, and only those who store or print
+    # snapshots need it.
+    import cattrs
+    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+    converter = cattrs.Converter(detailed_validation=False)
+    _register_values(converter)
+    for kind in _CLASSES:
+        fields = attrs.fields_dict(attrs.resolve_types(kind)).values()
+        overrides: dict[str, Any] = {
+            item.name: override(
+                rename=_key(item.name),
+                omit=item.name in _UNSEEN.get(kind, ()),
+                omit_if_default=item.init and item.name not in _ALWAYS.get(kind, ()),
+            )
+            for item in fields
+        }
+        given = {item.name: overrides[item.name] for item in fields if item.init}
+        out = make_dict_unstructure_fn(
+            kind, converter, _cattrs_include_init_false=True, **overrides
+        )
+        back = make_dict_structure_fn(kind, converter, **given)
+        converter.register_unstructure_hook(kind, _adjusted(_ADJUST_OUT.get(kind), out))
+        converter.register_structure_hook(kind, _adjusted(_ADJUST_BACK.get(kind), back))
+    return converter
+
+
+_CLASSES: Final[tuple[Any, ...]] = (
+    Message,
+    ToolCall,
+    Compaction,
+    UnknownEntry,
+    Terminal,
+    Usage,
+    SessionInfo,
+    Prompt,
+    Permission,
+    Surroundings,
+)
+
+
+def _adjusted(adjust: Any, hook: Any) -> Any:
+    return hook if adjust is None else lambda *arguments: adjust(hook, *arguments)
+
+
+def _tool_call_out(hook: Any, call: ToolCall) -> dict[str, Any]:
+    document: dict[str, Any] = hook(call)
+    document["status"] = call.status
+    document.pop("reportedStatus", None)
+    if call.cancel_marked:
+        document["reportedStatus"] = call.reported_status
+    return document
+
+
+def _tool_call_back(hook: Any, document: dict[str, Any], kind: type) -> ToolCall:
+    reported = document.get("reportedStatus", document["status"])
+    call: ToolCall = hook({**document, "reportedStatus": reported}, kind)
+    return attrs.evolve(call, cancel_marked="reportedStatus" in document)
+
+
+def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:
+    document: dict[str, Any] = hook(prompt)
+    if prompt.echoed:
+        del document["content"]
+    return document
+
+
+def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
+    document: dict[str, Any] = hook(around)
+    document["state"] = _wire_out(around.state or wire.StateUpdate("idle"))
+    if around.before_replay is not None:
+        document["replaying"] = True
+    return document
+
+
+_ADJUST_OUT: Final[dict[Any, Any]] = {
+    ToolCall: _tool_call_out,
+    Prompt: _prompt_out,
+    Surroundings: _surroundings_out,
+}
+_ADJUST_BACK: Final[dict[Any, Any]] = {ToolCall: _tool_call_back}
+
+
+def _register_values(converter: cattrs.Converter) -> None:
+    """Register what is inside the attrs classes, before their own hooks are made of it."""
+    converter.register_unstructure_hook(Snapshot, _with_converter(_snapshot_out, converter))
+    converter.register_structure_hook(Snapshot, _with_converter(_snapshot_back, converter))
+    for kind, (out, back) in _CONTAINERS.items():
+        converter.register_unstructure_hook(kind, _with_converter(out, converter))
+        converter.register_structure_hook(kind, _with_converter(back, converter))
+    for kind in (str, int, bool):
+        converter.register_structure_hook(kind, _exactly)
+    converter.register_structure_hook_func(_is_request_id, lambda value, _: value)
+    converter.register_unstructure_hook_func(_is_wire, _wire_out)
+    converter.register_structure_hook_func(_is_wire, _wire_back)
+
+
+def _exactly(value: Any, kind: Any) -> Any:
+    if type(value) is kind:
+        return value
+    raise ValueError(f"{value!r} is no {kind.__name__}")
+
+
+def _is_request_id(kind: Any) -> bool:
+    return bool(kind == wire.RequestId)
+
+
+def _with_converter(function: Any, converter: cattrs.Converter) -> Any:
+    return lambda value, *_: function(converter, value)
+
+
+def _snapshot_out(converter: cattrs.Converter, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "sessionId": snapshot.session_id,
+        "entries": converter.unstructure(snapshot.entries),
+        "terminals": converter.unstructure(snapshot.terminals),
+        **converter.unstructure(snapshot.surroundings),
+    }
+
+
+def _snapshot_back(converter: cattrs.Converter, document: dict[str, Any]) -> Snapshot:
+    return Snapshot(
+        _exactly(document["sessionId"], str),
+        converter.structure(document["entries"], Entries),
+        converter.structure(document["terminals"], Terminals),
+        converter.structure(document, Surroundings),
+    )
+
+
+def _values_out(converter: cattrs.Converter, values: Keyed[Any]) -> list[Any]:
+    return [converter.unstructure(value) for value in values]
+
+
+def _entries_back(converter: cattrs.Converter, documents: list[Any]) -> Entries:
+    entries: list[Entry] = [
+        converter.structure(document, _ENTRY_CLASSES[document["type"]]) for document in documents
+    ]
+    return Entries((entry_key(entry, place), entry) for place, entry in enumerate(entries))
+
+
+def _terminals_back(converter: cattrs.Converter, documents: list[Any]) -> Terminals:
+    terminals = [converter.structure(document, Terminal) for document in documents]
+    return Terminals((terminal.terminal_id, terminal) for terminal in terminals)
+
+
+def _plans_back(converter: cattrs.Converter, documents: list[Any]) -> Plans:
+    plans = [_wire_back(document, wire.PlanUpdateContent) for document in documents]
+    return Plans((plan_key(plan), plan) for plan in plans)
+
+
+def _wire_values_out(converter: cattrs.Converter, values: Any) -> list[Any]:
+    return [_wire_out(value) for value in values]
+
+
+def _blocks_back(converter: cattrs.Converter, documents: list[Any]) -> ContentBlocks:
+    return ContentBlocks.of(_wire_back(document, wire.ContentBlock) for document in documents)
+
+
+def _contents_back(converter: cattrs.Converter, documents: list[Any]) -> ToolCallContents:
+    items = (_wire_back(document, wire.ToolCallContent) for document in documents)
+    return ToolCallContents.of(items)
+
+
+def _metas_out(converter: cattrs.Converter, metas: ChunkMetas) -> dict[str, Any]:
+    return {str(index): meta for index, meta in metas}
+
+
+def _metas_back(converter: cattrs.Converter, documents: dict[str, Any]) -> ChunkMetas:
+    return ChunkMetas((int(key), wire.JsonObject(meta)) for key, meta in documents.items())
+
+
+def _output_out(converter: cattrs.Converter, output: OutputBytes) -> str:
+    return base64.b64encode(output.data).decode()
+
+
+def _output_back(converter: cattrs.Converter, text: str) -> OutputBytes:
+    data = base64.b64decode(text, validate=True)
+    return OutputBytes([data] if data else [])
+
+
+_CONTAINERS: Final[dict[type, tuple[Any, Any]]] = {
+    Entries: (_values_out, _entries_back),
+    Terminals: (_values_out, _terminals_back),
+    Plans: (_wire_values_out, _plans_back),
+    ContentBlocks: (_wire_values_out, _blocks_back),
+    ToolCallContents: (_wire_values_out, _contents_back),
+    ChunkMetas: (_metas_out, _metas_back),
+    OutputBytes: (_output_out, _output_back),
+}
+
+
+# --- Wire objects ---
+
+
+def _is_wire(kind: Any) -> bool:
+    """Tell whether a type is a wire class, a raw value, or a union of them (or `None`)."""
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    classes = [member for member in members if member is not NoneType]
+    return bool(classes) and all(
+        isinstance(member, type) and issubclass(member, Struct | Json) for member in classes
+    )
+
+
+def _wire_out(value: Any) -> Any:
+    document = wire.to_builtins(value)
+    if isinstance(document, dict):
+        document.pop("sessionUpdate", None)
+    if isinstance(value, wire.ToolCallPermissionSubject):
+        del document["toolCall"]["sessionUpdate"]
+    return document
+
+
+_UPDATE_TAGS: Final[dict[Any, str]] = {
+    wire.Notice: "notice",
+    wire.StateUpdate | wire.UnknownStateUpdate | None: "state_update",
+}
+"""Parts of a document that are session updates without their tag."""
+
+
+def _wire_back(value: Any, kind: Any) -> Any:
+    from . import _lenient  # it loads cattrs, see `_converter`
+
+    if value is None:
+        return None
+    if kind in _UPDATE_TAGS:
+        value = {**value, "sessionUpdate": _UPDATE_TAGS[kind]}
+        kind = wire.SessionUpdate
+    try:
+        restored, findings = _lenient.structure(value, _without_none(kind))
+    except _lenient.Malformed as error:
+        raise ValueError(str(error)) from None
+    if findings:
+        raise ValueError(findings[0].reason)
+    return restored
+
+
+def _without_none(kind: Any) -> Any:
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kept = tuple(member for member in members if member is not NoneType)
+    return Union[kept]  # noqa: UP007  # built from a list

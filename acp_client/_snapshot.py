@@ -1,0 +1,373 @@
+"""One session as an immutable value: `Snapshot` and the frozen attrs classes inside it.
+
+A snapshot never changes. The next one shares with it whatever did not change, so `is` tells what
+did: `new.entries[3] is old.entries[3]` means that the fourth entry is as it was.
+
+Entries are the conversation in order: `Message` (of the user, of the agent, or a thought),
+`ToolCall`, `Compaction`, `UnknownEntry`. Terminals and plans stand beside it in the order of their
+first appearance. Prompts and permissions are what the client itself has going on.
+
+The snapshot keeps what a batch of chunks touches (entries, terminals) in its own fields and all
+else in one object behind properties, because building a frozen attrs object costs time and memory
+by the field, and one snapshot is built for each batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+
+from . import wire
+from ._containers import Keyed
+from ._content import ChunkMetas, ContentBlocks, OutputBytes, ToolCallContents
+
+MessageType = Literal["user_message", "agent_message", "agent_thought"]
+PromptStatus = Literal["pending", "accepted", "rejected", "uncertain"]
+
+FINISHED: Final = frozenset({"completed", "failed", "cancelled"})
+"""Statuses of a tool call that has ended."""
+
+CANCELLED: Final = "cancelled"
+
+
+@attrs.frozen
+class Message:
+    """A message of the user or the agent, or a thought.
+
+    `type` says which. Ids are unique per type. `chunk_metas` holds pairs of a content index and the
+    `_meta` that came with the chunk which brought that block.
+    """
+
+    type: MessageType
+    message_id: str
+    content: ContentBlocks = attrs.field(factory=ContentBlocks)
+    chunk_metas: ChunkMetas = attrs.field(factory=ChunkMetas)
+    meta: wire.JsonObject | None = None
+
+    @property
+    def text(self) -> str:
+        """The text blocks of the content joined, exactly as they came."""
+        return self.content.text
+
+
+@attrs.frozen
+class ToolCall:
+    """A tool call; `status` is what to show.
+
+    `reported_status` is the agent's word. After a cancel the client's own mark lies over it
+    (`cancel_marked`) until the agent reports a status again.
+    """
+
+    tool_call_id: str
+    name: str | None = None
+    title: str | None = None
+    kind: str = "other"
+    reported_status: str = "pending"
+    cancel_marked: bool = False
+    content: ToolCallContents = attrs.field(factory=ToolCallContents)
+    chunk_metas: ChunkMetas = attrs.field(factory=ChunkMetas)
+    locations: tuple[wire.ToolCallLocation, ...] = ()
+    raw_input: wire.Json | None = None
+    raw_output: wire.Json | None = None
+    capabilities: wire.ToolCallCapabilities | None = None
+    meta: wire.JsonObject | None = None
+
+    type: Literal["tool_call"] = attrs.field(default="tool_call", init=False)
+
+    @property
+    def status(self) -> str:
+        """The effective status: the agent's, or `cancelled` while our mark covers it."""
+        return CANCELLED if self.cancel_marked else self.reported_status
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the effective status is `completed`, `failed` or `cancelled`."""
+        return self.status in FINISHED
+
+    @property
+    def text(self) -> str:
+        """The text blocks of the content joined."""
+        return self.content.text
+
+
+@attrs.frozen
+class Compaction:
+    """A compaction of the agent's context."""
+
+    compaction_id: str
+    status: str = "in_progress"
+    summary: ContentBlocks = attrs.field(factory=ContentBlocks)
+    error: str | None = None
+    meta: wire.JsonObject | None = None
+
+    type: Literal["compaction"] = attrs.field(default="compaction", init=False)
+
+    @property
+    def text(self) -> str:
+        """The text blocks of the summary joined."""
+        return self.summary.text
+
+
+@attrs.frozen
+class UnknownEntry:
+    """A session update of a variant that is not known, exactly as it came, in its place."""
+
+    update: wire.Unknown
+
+    type: Literal["unknown"] = attrs.field(default="unknown", init=False)
+
+
+Entry: TypeAlias = Message | ToolCall | Compaction | UnknownEntry
+
+
+class Entries(Keyed[Entry]):
+    """The conversation in order: an immutable sequence whose entries keep their place."""
+
+    __slots__ = ()
+
+    def message(self, type: MessageType, message_id: str) -> Message | None:  # noqa: A002  # the protocol's word
+        """Return the message of a type and id, or `None`."""
+        found = self.get((type, message_id))
+        return found if isinstance(found, Message) else None
+
+    def tool_call(self, tool_call_id: str) -> ToolCall | None:
+        """Return the tool call with an id, or `None`."""
+        found = self.get(("tool_call", tool_call_id))
+        return found if isinstance(found, ToolCall) else None
+
+    def compaction(self, compaction_id: str) -> Compaction | None:
+        """Return the compaction with an id, or `None`."""
+        found = self.get(("compaction", compaction_id))
+        return found if isinstance(found, Compaction) else None
+
+
+@attrs.frozen
+class Terminal:
+    """A terminal that the agent owns. A concrete `exit_status` means that it has exited.
+
+    `dropped_bytes` counts output that a limit made the store forget, oldest first.
+    """
+
+    terminal_id: str
+    command: str | None = None
+    cwd: str | None = None
+    pieces: OutputBytes = attrs.field(factory=OutputBytes)
+    output_meta: wire.JsonObject | None = None
+    exit_status: wire.TerminalExitStatus | None = None
+    size: wire.TerminalSize | None = None
+    capabilities: wire.TerminalCapabilities | None = None
+    meta: wire.JsonObject | None = None
+    dropped_bytes: int = 0
+
+    @property
+    def output(self) -> bytes:
+        """All bytes of the output, exactly as they came."""
+        return self.pieces.data
+
+    @property
+    def text(self) -> str:
+        """What a terminal would show of the output, as plain text that is safe to print."""
+        return self.pieces.text
+
+
+class Terminals(Keyed[Terminal]):
+    """The terminals in order of first appearance; `get(terminal_id)` finds one."""
+
+    __slots__ = ()
+
+
+class Plans(Keyed["wire.PlanItems | wire.Unknown"]):
+    """The plans in order of first appearance; `get(plan_id)` finds one."""
+
+    __slots__ = ()
+
+
+@attrs.frozen
+class Usage:
+    """Tokens used of the context window, and the cumulative cost."""
+
+    used: int
+    size: int
+    cost: wire.Cost | None = None
+
+
+@attrs.frozen
+class SessionInfo:
+    """The session's title and the time of its last change (RFC 3339)."""
+
+    title: str | None = None
+    updated_at: str | None = None
+    meta: wire.JsonObject | None = None
+
+
+@attrs.frozen
+class Prompt:
+    """What the client submitted, from sending to echo.
+
+    `echoed` is true once a user message with `message_id` exists; the content is kept until then.
+    `error` says why a prompt was rejected, or is uncertain, where that is known.
+    """
+
+    request_id: wire.RequestId
+    content: tuple[wire.ContentBlock, ...] = ()
+    status: PromptStatus = "pending"
+    message_id: str | None = None
+    echoed: bool = False
+    error: wire.Error | None = None
+
+
+@attrs.frozen
+class Permission:
+    """A permission request of the agent that waits for an answer."""
+
+    request_id: wire.RequestId
+    title: str
+    options: tuple[wire.PermissionOption, ...]
+    description: str | None = None
+    subject: wire.RequestPermissionSubject | None = None
+
+
+SessionState: TypeAlias = wire.StateUpdate | wire.UnknownStateUpdate
+
+IDLE: Final = wire.StateUpdate("idle")
+
+
+@attrs.frozen
+class Surroundings:
+    """All of a session but its entries and terminals; users reach it through `Snapshot`.
+
+    `state` is `None` until one is reported. `foreground_start` is the place of the first entry that
+    may be foreground work. `commands_reported` and `options_reported` say that an update of that
+    list came, so that results of requests leave it alone.
+    """
+
+    plans: Plans = attrs.field(factory=Plans)
+    state: SessionState | None = None
+    usage: Usage | None = None
+    info: SessionInfo = SessionInfo()
+    available_commands: tuple[wire.AvailableCommand, ...] = ()
+    config_options: tuple[wire.SessionConfigOption, ...] = ()
+    notices: tuple[wire.Notice, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
+    permissions: tuple[Permission, ...] = ()
+    before_replay: Snapshot | None = None
+    foreground_start: int = 0
+    commands_reported: bool = False
+    options_reported: bool = False
+
+
+@attrs.frozen
+class Snapshot:
+    """One session at one moment: `Snapshot("sess_1")` is an empty one.
+
+    `entries` and `terminals` are sequences with lookup by id; all else is behind properties.
+    """
+
+    session_id: str
+    entries: Entries = attrs.field(factory=Entries)
+    terminals: Terminals = attrs.field(factory=Terminals)
+    surroundings: Surroundings = attrs.field(factory=Surroundings)
+
+    @property
+    def plans(self) -> Plans:
+        """The plans in order of first appearance."""
+        return self.surroundings.plans
+
+    @property
+    def state(self) -> SessionState:
+        """The last reported state of the foreground work; idle until one is reported."""
+        state = self.surroundings.state
+        return IDLE if state is None else state
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens and cost, once they were reported."""
+        return self.surroundings.usage
+
+    @property
+    def info(self) -> SessionInfo:
+        """Title, time of last change and `_meta`."""
+        return self.surroundings.info
+
+    @property
+    def available_commands(self) -> tuple[wire.AvailableCommand, ...]:
+        """The slash commands."""
+        return self.surroundings.available_commands
+
+    @property
+    def config_options(self) -> tuple[wire.SessionConfigOption, ...]:
+        """The configuration options."""
+        return self.surroundings.config_options
+
+    @property
+    def notices(self) -> tuple[wire.Notice, ...]:
+        """The last notices, oldest first."""
+        return self.surroundings.notices
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """What the client submitted, oldest first."""
+        return self.surroundings.prompts
+
+    @property
+    def permissions(self) -> tuple[Permission, ...]:
+        """The permission requests that wait for an answer, oldest first."""
+        return self.surroundings.permissions
+
+    @property
+    def before_replay(self) -> Snapshot | None:
+        """While a replay goes on: the session as it was before, to be shown meanwhile."""
+        return self.surroundings.before_replay
+
+    @property
+    def replaying(self) -> bool:
+        """Whether a replay is going on."""
+        return self.surroundings.before_replay is not None
+
+
+def state_name(state: SessionState) -> str:
+    """Return `idle`, `running`, `requires_action`, or the name of an unknown state."""
+    if isinstance(state, wire.StateUpdate):
+        return state.state
+    name: str = state.value["state"]
+    return name
+
+
+def background_tool_calls(state: SessionState | None) -> frozenset[str]:
+    """Return the ids of the tool calls that a state lists as background work."""
+    if isinstance(state, wire.StateUpdate):
+        work = state.background or ()
+        calls = (item for item in work if isinstance(item, wire.BackgroundToolCall))
+        return frozenset(call.tool_call_id for call in calls)
+    return frozenset(_raw_background(state.value)) if state is not None else frozenset()
+
+
+def _raw_background(payload: Any) -> list[str]:
+    """Read the background list of a state that is not known, as far as it can be understood."""
+    work = payload.get("background")
+    calls = (item for item in (work if isinstance(work, list) else ()) if isinstance(item, dict))
+    ids = (call.get("toolCallId") for call in calls if call.get("type") == "tool_call")
+    return [call_id for call_id in ids if isinstance(call_id, str)]
+
+
+def entry_key(entry: Entry, place: int) -> Hashable:
+    """Return the key under which an entry at a place is found."""
+    match entry:
+        case Message():
+            return (entry.type, entry.message_id)
+        case ToolCall():
+            return ("tool_call", entry.tool_call_id)
+        case Compaction():
+            return ("compaction", entry.compaction_id)
+        case UnknownEntry():
+            return ("unknown", place)
+
+
+def plan_key(plan: wire.PlanItems | wire.Unknown) -> str:
+    """Return a plan's id."""
+    if isinstance(plan, wire.PlanItems):
+        return plan.plan_id
+    plan_id: str = plan.value["planId"]
+    return plan_id

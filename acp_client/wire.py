@@ -1,0 +1,1101 @@
+"""Protocol messages as msgspec Structs, named after the ACP v2 schema.
+
+Every name here is the schema's name in Python spelling: `wire.ToolCallUpdate` is the schema's
+`ToolCallUpdate`, its `toolCallId` is `tool_call_id`, and `_meta` is `meta`. All objects are
+immutable and compare by value.
+
+Rules that hold for every class:
+
+- *Three states.* In the updates that patch (`user_message`, `tool_call_update`, …) a field that
+  the agent left out is `UNSET`, one that it reset is `None`, and anything else is a value. In
+  objects that are always whole (a content block, a location, …) absent and `null` mean the same
+  and both are `None`; they are left out when the object is written.
+- *Open unions.* A variant that this version does not know is an `Unknown` that keeps the raw
+  payload. Status, kind and priority strings are plain strings, known or not.
+- *Raw values.* `_meta`, tool input and output are `Json`: immutable JSON text, parsed on demand.
+
+The unions below are wider for a type checker than for msgspec: the typed decoder has no class for
+a tag that it does not know, refuses such a message, and the lenient path puts the `Unknown` there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, Union
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from ._json import Json
+
+__all__ = [
+    "UNSET",
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AgentMessage",
+    "AgentMessageChunk",
+    "AgentThought",
+    "AgentThoughtChunk",
+    "Annotations",
+    "AudioContent",
+    "AuthMethodAgent",
+    "AuthMethodTerminal",
+    "AvailableCommand",
+    "AvailableCommandInput",
+    "AvailableCommandsUpdate",
+    "BackgroundTerminal",
+    "BackgroundToolCall",
+    "BackgroundWork",
+    "Batch",
+    "BlobResourceContents",
+    "CancelRequestNotification",
+    "CancelSessionNotification",
+    "Command",
+    "CommandPermissionSubject",
+    "CompactionSummaryChunk",
+    "CompactionUpdate",
+    "ConfigOptionUpdate",
+    "Content",
+    "ContentBlock",
+    "Cost",
+    "Diff",
+    "DiffAdd",
+    "DiffChange",
+    "DiffCopy",
+    "DiffDelete",
+    "DiffModify",
+    "DiffMove",
+    "DiffPatch",
+    "EmbeddedResource",
+    "EmbeddedResourceResource",
+    "EnvVariable",
+    "Error",
+    "Icon",
+    "ImageContent",
+    "Implementation",
+    "InitializeResponse",
+    "Json",
+    "JsonObject",
+    "McpCapabilities",
+    "Message",
+    "MetaOnly",
+    "NewSessionResponse",
+    "Notice",
+    "Notification",
+    "PermissionOption",
+    "PlanEntry",
+    "PlanItems",
+    "PlanUpdate",
+    "PlanUpdateContent",
+    "PromptCapabilities",
+    "PromptRequest",
+    "PromptResponse",
+    "ReplayFromStart",
+    "Request",
+    "RequestId",
+    "RequestPermissionRequest",
+    "RequestPermissionSubject",
+    "ResourceLink",
+    "Response",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "SentPromptRequest",
+    "SessionCapabilities",
+    "SessionConfigBoolean",
+    "SessionConfigOption",
+    "SessionConfigSelect",
+    "SessionConfigSelectGroup",
+    "SessionConfigSelectOption",
+    "SessionConfigSelectOptions",
+    "SessionInfoUpdate",
+    "SessionUpdate",
+    "SetSessionConfigOptionRequest",
+    "SetSessionConfigOptionResponse",
+    "StateUpdate",
+    "Terminal",
+    "TerminalCapabilities",
+    "TerminalExitStatus",
+    "TerminalOutput",
+    "TerminalOutputChunk",
+    "TerminalSize",
+    "TerminalUpdate",
+    "TextCommandInput",
+    "TextContent",
+    "TextResourceContents",
+    "ToolCallCapabilities",
+    "ToolCallContent",
+    "ToolCallContentChunk",
+    "ToolCallLocation",
+    "ToolCallPermissionSubject",
+    "ToolCallUpdate",
+    "Unknown",
+    "UnknownStateUpdate",
+    "UnsetType",
+    "UpdateSessionNotification",
+    "UsageUpdate",
+    "UserMessage",
+    "UserMessageChunk",
+    "to_builtins",
+]
+
+RequestId: TypeAlias = int | str
+"""A JSON-RPC id. `1` and `"1"` are two ids."""
+
+_Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+_Exit = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_ErrorCode = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+_Line = Annotated[int, Meta(ge=1, le=2**32 - 1)]
+_Cells = Annotated[int, Meta(ge=1, le=65535)]
+_Version = Annotated[int, Meta(ge=0, le=65535)]
+_Fraction = Annotated[float, Meta(ge=0, le=1)]
+_NonEmpty = Annotated[str, Meta(min_length=1)]
+
+_LEAP_YEAR = "(?:[0-9]{2}(?:[2468][048]|[13579][26]|0[48])|(?:[02468][048]|[13579][26])00)"
+_DAY = (
+    "[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+)
+_CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+DATE_TIME_PATTERN: Final = (
+    rf"\A(?:{_LEAP_YEAR}-02-29|{_DAY})T{_CLOCK}:[0-5][0-9](?:\.[0-9]+)?(?:Z|[+-]{_CLOCK})\Z"
+)
+_DateTime = Annotated[str, Meta(pattern=DATE_TIME_PATTERN)]
+
+
+class JsonObject(Json):
+    """A `Json` that is an object: what `_meta` may be."""
+
+    __slots__ = ()
+
+
+class Unknown(Json):
+    """A variant of an open union that this version does not know, exactly as it came."""
+
+    __slots__ = ()
+
+
+class UnknownStateUpdate(Unknown):
+    """A `state_update` with a state or a stop reason that is not known.
+
+    The payload without `sessionUpdate`: raw for an unknown state; for an unknown stop reason the
+    known keys as they were decoded, and the others as they came.
+    """
+
+    __slots__ = ()
+
+
+class _Whole(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """An object that is always whole: absent and `null` are the same, and are not written."""
+
+
+class _Typed(_Whole, frozen=True, gc=False, tag_field="type", tag=str):
+    """A variant of a union that is told apart by `type`."""
+
+
+class _Patch(Struct, frozen=True, gc=False, rename="camel", tag_field="sessionUpdate", tag=str):
+    """A `session/update` variant."""
+
+
+# --- Content blocks ---
+
+
+class Annotations(_Whole, frozen=True, gc=False):
+    """Hints on how a content block is to be shown."""
+
+    audience: tuple[str, ...] | None = None
+    last_modified: str | None = None
+    priority: _Fraction | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class TextContent(_Typed, frozen=True, gc=False, tag="text"):
+    """Text, plain or Markdown."""
+
+    text: str
+    annotations: Annotations | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ImageContent(_Typed, frozen=True, gc=False, tag="image"):
+    """An image; `data` is base64 as it came, unchecked."""
+
+    data: str
+    mime_type: str
+    uri: str | None = None
+    annotations: Annotations | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AudioContent(_Typed, frozen=True, gc=False, tag="audio"):
+    """Sound; `data` is base64 as it came, unchecked."""
+
+    data: str
+    mime_type: str
+    annotations: Annotations | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class Icon(_Whole, frozen=True, gc=False):
+    """A picture that stands for a resource."""
+
+    src: str
+    mime_type: str | None = None
+    sizes: tuple[str, ...] | None = None
+    theme: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ResourceLink(_Typed, frozen=True, gc=False, tag="resource_link"):
+    """A reference to a resource; `size` in bytes. The URI is kept as it came, unchecked."""
+
+    name: str
+    uri: str
+    title: str | None = None
+    description: str | None = None
+    icons: tuple[Icon, ...] | None = None
+    mime_type: str | None = None
+    size: _Count | None = None
+    annotations: Annotations | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class EmbeddedResourceResource:
+    """What an embedded resource holds: text or a blob."""
+
+    __slots__ = ()
+
+
+class TextResourceContents(_Whole, EmbeddedResourceResource, frozen=True, gc=False):
+    """A text resource with its content."""
+
+    text: str
+    uri: str
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class BlobResourceContents(_Whole, EmbeddedResourceResource, frozen=True, gc=False):
+    """A binary resource with its content; `blob` is base64 as it came, unchecked."""
+
+    blob: str
+    uri: str
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class EmbeddedResource(_Typed, frozen=True, gc=False, tag="resource"):
+    """A resource whose content is in the message."""
+
+    resource: EmbeddedResourceResource
+    annotations: Annotations | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    ContentBlock: TypeAlias = (
+        TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | Unknown
+    )
+else:
+    ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
+
+# --- Tool calls ---
+
+
+class Content(_Typed, frozen=True, gc=False, tag="content"):
+    """A content block that a tool produced."""
+
+    content: ContentBlock
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class _Operation(_Whole, frozen=True, gc=False, tag_field="operation", tag=str):
+    """What a diff does to one file."""
+
+
+class DiffAdd(_Operation, frozen=True, gc=False, tag="add"):
+    """A file that was added."""
+
+    path: str
+    file_type: str | None = None
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class DiffDelete(_Operation, frozen=True, gc=False, tag="delete"):
+    """A file that was deleted."""
+
+    path: str
+    file_type: str | None = None
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class DiffModify(_Operation, frozen=True, gc=False, tag="modify"):
+    """A file whose content changed."""
+
+    path: str
+    file_type: str | None = None
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class DiffMove(_Operation, frozen=True, gc=False, tag="move"):
+    """A file that was moved from `old_path` to `path`."""
+
+    old_path: str
+    path: str
+    file_type: str | None = None
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class DiffCopy(_Operation, frozen=True, gc=False, tag="copy"):
+    """A file that was copied from `old_path` to `path`."""
+
+    old_path: str
+    path: str
+    file_type: str | None = None
+    mime_type: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    DiffChange: TypeAlias = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | Unknown
+else:
+    DiffChange = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy
+
+
+class DiffPatch(_Whole, frozen=True, gc=False):
+    """The text of a change, `git_patch` being the known format."""
+
+    format: str
+    text: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class Diff(_Typed, frozen=True, gc=False, tag="diff"):
+    """Changes to files."""
+
+    changes: tuple[DiffChange, ...]
+    patch: DiffPatch | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class Terminal(_Typed, frozen=True, gc=False, tag="terminal"):
+    """A place in a tool call where a terminal is shown."""
+
+    terminal_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    ToolCallContent: TypeAlias = Content | Diff | Terminal | Unknown
+else:
+    ToolCallContent = Content | Diff | Terminal
+
+
+class ToolCallLocation(_Whole, frozen=True, gc=False):
+    """A file that a tool call works on; `line` counts from 1. The path is kept unchecked."""
+
+    path: str
+    line: _Line | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class MetaOnly(_Whole, frozen=True, gc=False):
+    """A capability whose presence is all it says."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ToolCallCapabilities(_Whole, frozen=True, gc=False):
+    """What a client may do with a tool call."""
+
+    cancel: MetaOnly | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+# --- Terminals, plans, commands, options ---
+
+
+class TerminalOutput(_Whole, frozen=True, gc=False):
+    """All bytes of a terminal so far, decoded from base64."""
+
+    data: bytes
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class TerminalExitStatus(_Whole, frozen=True, gc=False):
+    """How a terminal's command ended; both unset: it ended, nobody knows how."""
+
+    exit_code: _Exit | None = None
+    signal: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class TerminalSize(_Whole, frozen=True, gc=False):
+    """A terminal's size in character cells."""
+
+    cols: _Cells
+    rows: _Cells
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class TerminalCapabilities(_Whole, frozen=True, gc=False):
+    """What a client may do with a terminal."""
+
+    cancel: MetaOnly | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PlanEntry(_Whole, frozen=True, gc=False):
+    """One step of a plan."""
+
+    content: str
+    priority: str
+    status: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PlanItems(_Typed, frozen=True, gc=False, tag="items"):
+    """A plan as a list of steps."""
+
+    plan_id: str
+    entries: tuple[PlanEntry, ...]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class TextCommandInput(_Typed, frozen=True, gc=False, tag="text"):
+    """A command takes free text; `hint` says what."""
+
+    hint: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SessionConfigSelectOption(_Whole, frozen=True, gc=False):
+    """One choice of a select option."""
+
+    value: str
+    name: str
+    description: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SessionConfigSelectGroup(_Whole, frozen=True, gc=False):
+    """Choices under a common heading."""
+
+    group_id: str
+    name: str
+    options: Annotated[tuple[SessionConfigSelectOption, ...], Meta(min_length=1)]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    PlanUpdateContent: TypeAlias = PlanItems | Unknown
+    AvailableCommandInput: TypeAlias = TextCommandInput | Unknown
+    _SelectOptions = tuple[SessionConfigSelectOption | SessionConfigSelectGroup, ...]
+else:
+    PlanUpdateContent = PlanItems
+    AvailableCommandInput = TextCommandInput
+    _SelectOptions = tuple
+
+
+class SessionConfigSelectOptions(_SelectOptions):
+    """The choices of a select option: all of them options, or all of them groups."""
+
+    __slots__ = ()
+
+
+class Command(_Typed, frozen=True, gc=False, tag="command"):
+    """A slash command."""
+
+    name: str
+    description: str
+    input: AvailableCommandInput | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SessionConfigSelect(_Typed, frozen=True, gc=False, kw_only=True, tag="select"):
+    """An option with a list of choices."""
+
+    config_id: str
+    name: str
+    description: str | None = None
+    category: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+    current_value: str
+    options: SessionConfigSelectOptions
+
+
+class SessionConfigBoolean(_Typed, frozen=True, gc=False, kw_only=True, tag="boolean"):
+    """An option that is on or off."""
+
+    config_id: str
+    name: str
+    description: str | None = None
+    category: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+    current_value: bool
+
+
+if TYPE_CHECKING:
+    AvailableCommand: TypeAlias = Command | Unknown
+    SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | Unknown
+else:
+    AvailableCommand = Command
+    SessionConfigOption = SessionConfigSelect | SessionConfigBoolean
+
+
+# --- State and usage ---
+
+
+class Error(_Whole, frozen=True, gc=False):
+    """A JSON-RPC error object."""
+
+    code: _ErrorCode
+    message: str
+    data: Json | None = None
+
+
+class BackgroundTerminal(_Typed, frozen=True, gc=False, tag="terminal"):
+    """A terminal that goes on beside the foreground work."""
+
+    terminal_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class BackgroundToolCall(_Typed, frozen=True, gc=False, tag="tool_call"):
+    """A tool call that goes on beside the foreground work."""
+
+    tool_call_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    BackgroundWork: TypeAlias = BackgroundTerminal | BackgroundToolCall | Unknown
+else:
+    BackgroundWork = BackgroundTerminal | BackgroundToolCall
+
+
+class Cost(_Whole, frozen=True, gc=False):
+    """What a session has cost so far; `currency` is an ISO 4217 code."""
+
+    amount: float
+    currency: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+# --- The variants of session/update ---
+
+
+class UserMessageChunk(_Patch, frozen=True, gc=False, tag="user_message_chunk"):
+    """One more content block of a user message."""
+
+    message_id: str
+    content: ContentBlock
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class UserMessage(_Patch, frozen=True, gc=False, tag="user_message"):
+    """Creates or patches a user message."""
+
+    message_id: str
+    content: tuple[ContentBlock, ...] | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class AgentMessageChunk(_Patch, frozen=True, gc=False, tag="agent_message_chunk"):
+    """One more content block of an agent message."""
+
+    message_id: str
+    content: ContentBlock
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AgentMessage(_Patch, frozen=True, gc=False, tag="agent_message"):
+    """Creates or patches an agent message."""
+
+    message_id: str
+    content: tuple[ContentBlock, ...] | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class AgentThoughtChunk(_Patch, frozen=True, gc=False, tag="agent_thought_chunk"):
+    """One more content block of a thought."""
+
+    message_id: str
+    content: ContentBlock
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AgentThought(_Patch, frozen=True, gc=False, tag="agent_thought"):
+    """Creates or patches a thought."""
+
+    message_id: str
+    content: tuple[ContentBlock, ...] | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_update"):
+    """The session's foreground work, and the background work beside it.
+
+    `stop_reason` belongs to `idle` alone, `error` to the stop reason `error`.
+    """
+
+    state: Literal["running", "idle", "requires_action"]
+    background: tuple[BackgroundWork, ...] | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+    stop_reason: (
+        Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
+        | None
+    ) = None
+    error: Error | None = None
+
+    def normalized(self) -> StateUpdate:
+        """Return the state without keys that do not belong to it."""
+        reason = self.stop_reason if self.state == "idle" else None
+        error = self.error if reason == "error" else None
+        if reason == self.stop_reason and error is self.error:
+            return self
+        return StateUpdate(self.state, self.background, self.meta, reason, error)
+
+
+class ToolCallContentChunk(_Patch, frozen=True, gc=False, tag="tool_call_content_chunk"):
+    """One more content item of a tool call."""
+
+    tool_call_id: str
+    content: ToolCallContent
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ToolCallUpdate(_Patch, frozen=True, gc=False, tag="tool_call_update"):
+    """Creates or patches a tool call."""
+
+    tool_call_id: str
+    name: str | UnsetType | None = UNSET
+    title: str | UnsetType | None = UNSET
+    kind: str | UnsetType | None = UNSET
+    status: str | UnsetType | None = UNSET
+    content: tuple[ToolCallContent, ...] | UnsetType | None = UNSET
+    locations: tuple[ToolCallLocation, ...] | UnsetType | None = UNSET
+    raw_input: Json | UnsetType | None = UNSET
+    raw_output: Json | UnsetType | None = UNSET
+    capabilities: ToolCallCapabilities | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class TerminalUpdate(_Patch, frozen=True, gc=False, tag="terminal_update"):
+    """Creates or patches a terminal."""
+
+    terminal_id: str
+    command: str | UnsetType | None = UNSET
+    cwd: str | UnsetType | None = UNSET
+    output: TerminalOutput | UnsetType | None = UNSET
+    exit_status: TerminalExitStatus | UnsetType | None = UNSET
+    size: TerminalSize | UnsetType | None = UNSET
+    capabilities: TerminalCapabilities | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class TerminalOutputChunk(_Patch, frozen=True, gc=False, tag="terminal_output_chunk"):
+    """More bytes of a terminal, decoded from base64."""
+
+    terminal_id: str
+    data: bytes
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PlanUpdate(_Patch, frozen=True, gc=False, tag="plan_update"):
+    """Creates or replaces a plan."""
+
+    plan: PlanUpdateContent
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AvailableCommandsUpdate(_Patch, frozen=True, gc=False, tag="available_commands_update"):
+    """Replaces the list of slash commands."""
+
+    available_commands: tuple[AvailableCommand, ...]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ConfigOptionUpdate(_Patch, frozen=True, gc=False, tag="config_option_update"):
+    """Replaces the list of configuration options."""
+
+    config_options: tuple[SessionConfigOption, ...]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SessionInfoUpdate(_Patch, frozen=True, gc=False, tag="session_info_update"):
+    """Patches the session's title and time of last change (RFC 3339)."""
+
+    title: str | UnsetType | None = UNSET
+    updated_at: _DateTime | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class UsageUpdate(_Patch, frozen=True, gc=False, tag="usage_update"):
+    """Tokens `used` of the context window's `size`, and the cumulative cost."""
+
+    used: _Count
+    size: _Count
+    cost: Cost | UnsetType | None = UNSET
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class Notice(_Patch, frozen=True, gc=False, tag="notice", omit_defaults=True):
+    """Something to tell the user now; not part of the conversation."""
+
+    severity: str
+    title: _NonEmpty
+    description: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CompactionUpdate(_Patch, frozen=True, gc=False, tag="compaction_update"):
+    """Creates or patches a compaction of the context."""
+
+    compaction_id: str
+    status: str
+    summary: tuple[ContentBlock, ...] | UnsetType | None = UNSET
+    error: str | UnsetType | None = UNSET
+    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+
+
+class CompactionSummaryChunk(_Patch, frozen=True, gc=False, tag="compaction_summary_chunk"):
+    """One more content block of a compaction's summary."""
+
+    compaction_id: str
+    content: ContentBlock
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    _Unknown: TypeAlias = Unknown | UnknownStateUpdate
+    SessionUpdate: TypeAlias = (
+        UserMessageChunk
+        | UserMessage
+        | AgentMessageChunk
+        | AgentMessage
+        | AgentThoughtChunk
+        | AgentThought
+        | StateUpdate
+        | ToolCallContentChunk
+        | ToolCallUpdate
+        | TerminalUpdate
+        | TerminalOutputChunk
+        | PlanUpdate
+        | AvailableCommandsUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
+        | _Unknown
+    )
+else:
+    SessionUpdate = Union[tuple(_Patch.__subclasses__())]  # noqa: UP007  # built from a list
+
+
+class UpdateSessionNotification(Struct, frozen=True, gc=False, rename="camel"):
+    """The parameters of `session/update`; the notification's own `_meta` is not kept."""
+
+    session_id: str
+    update: SessionUpdate
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+# --- Requests, results and the messages around them ---
+
+
+class PermissionOption(_Whole, frozen=True, gc=False):
+    """One answer that the user may give."""
+
+    option_id: str
+    name: str
+    kind: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ToolCallPermissionSubject(_Typed, frozen=True, gc=False, tag="tool_call"):
+    """Permission is asked for a tool call, which the request may create or patch."""
+
+    tool_call: ToolCallUpdate
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+    def without_resets(self) -> ToolCallPermissionSubject:
+        """Return the subject with only the values of its tool call: what there is to show."""
+        call = self.tool_call
+        reset = {name: UNSET for name in call.__struct_fields__ if getattr(call, name) is None}
+        shown = msgspec.structs.replace(call, **reset) if reset else call
+        return ToolCallPermissionSubject(shown, self.meta)
+
+
+class CommandPermissionSubject(_Typed, frozen=True, gc=False, tag="command"):
+    """Permission is asked for a shell command."""
+
+    command: str
+    cwd: str
+    tool_call_id: str | None = None
+    terminal_id: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    RequestPermissionSubject: TypeAlias = (
+        ToolCallPermissionSubject | CommandPermissionSubject | Unknown
+    )
+else:
+    RequestPermissionSubject = ToolCallPermissionSubject | CommandPermissionSubject
+
+
+class RequestPermissionRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/request_permission`."""
+
+    session_id: str
+    title: str
+    options: Annotated[tuple[PermissionOption, ...], Meta(min_length=1)]
+    description: str | None = None
+    subject: RequestPermissionSubject | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CancelRequestNotification(_Whole, frozen=True, gc=False):
+    """The parameters of `$/cancel_request`: a request that needs no answer any more."""
+
+    request_id: RequestId
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CancelSessionNotification(_Whole, frozen=True, gc=False):
+    """The parameters of `session/cancel`."""
+
+    session_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PromptRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/prompt`."""
+
+    session_id: str
+    prompt: tuple[ContentBlock, ...]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PromptResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/prompt`: the message was inserted under this id."""
+
+    message_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SentPromptRequest(_Whole, frozen=True, gc=False):
+    """The parameters of a `session/prompt` that this side sent, as far as they can be read."""
+
+    session_id: str
+    prompt: tuple[ContentBlock, ...] = ()
+
+
+class ReplayFromStart(_Typed, frozen=True, gc=False, tag="start"):
+    """Replay the whole conversation."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ResumeSessionRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/resume`, as far as a store needs them."""
+
+    session_id: str
+    replay_from: Json | None = None
+
+
+class SetSessionConfigOptionRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/set_config_option`, as far as a store needs them."""
+
+    session_id: str
+
+
+class NewSessionResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/new`; a list that is `UNSET` was not given."""
+
+    session_id: str
+    config_options: tuple[SessionConfigOption, ...] | UnsetType = UNSET
+    available_commands: tuple[AvailableCommand, ...] | UnsetType = UNSET
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ResumeSessionResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/resume`; a list that is `UNSET` was not given."""
+
+    config_options: tuple[SessionConfigOption, ...] | UnsetType = UNSET
+    available_commands: tuple[AvailableCommand, ...] | UnsetType = UNSET
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SetSessionConfigOptionResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/set_config_option`: the new list of options."""
+
+    config_options: tuple[SessionConfigOption, ...]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class Implementation(_Whole, frozen=True, gc=False):
+    """The name and version of a program."""
+
+    name: str
+    version: str
+    title: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PromptCapabilities(_Whole, frozen=True, gc=False):
+    """Kinds of content that an agent takes in prompts beyond text and links."""
+
+    image: MetaOnly | None = None
+    audio: MetaOnly | None = None
+    embedded_context: MetaOnly | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class McpCapabilities(_Whole, frozen=True, gc=False):
+    """Transports over which an agent reaches MCP servers."""
+
+    stdio: MetaOnly | None = None
+    http: MetaOnly | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SessionCapabilities(_Whole, frozen=True, gc=False):
+    """What an agent can do with sessions."""
+
+    prompt: PromptCapabilities | None = None
+    mcp: McpCapabilities | None = None
+    delete: MetaOnly | None = None
+    additional_directories: MetaOnly | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AgentAuthCapabilities(_Whole, frozen=True, gc=False):
+    """What an agent can do about authentication."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AgentCapabilities(_Whole, frozen=True, gc=False):
+    """What an agent can do."""
+
+    session: SessionCapabilities | None = None
+    auth: AgentAuthCapabilities | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class EnvVariable(_Whole, frozen=True, gc=False):
+    """An environment variable."""
+
+    name: str
+    value: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AuthMethodTerminal(_Typed, frozen=True, gc=False, tag="terminal"):
+    """Log in by running a command in a terminal."""
+
+    method_id: str
+    name: str
+    description: str | None = None
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVariable, ...] = ()
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AuthMethodAgent(_Typed, frozen=True, gc=False, tag="agent"):
+    """The agent logs in by itself."""
+
+    method_id: str
+    name: str
+    description: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    AuthMethod: TypeAlias = AuthMethodTerminal | AuthMethodAgent | Unknown
+else:
+    AuthMethod = AuthMethodTerminal | AuthMethodAgent
+
+
+class InitializeResponse(_Whole, frozen=True, gc=False):
+    """The result of `initialize`."""
+
+    protocol_version: _Version
+    info: Implementation
+    capabilities: AgentCapabilities = AgentCapabilities()
+    auth_methods: tuple[AuthMethod, ...] | UnsetType = UNSET
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class Notification(Struct, frozen=True, gc=False):
+    """A JSON-RPC notification. The parameters of a method that is not followed are `Json`."""
+
+    method: str
+    params: (
+        UpdateSessionNotification
+        | CancelSessionNotification
+        | CancelRequestNotification
+        | Json
+        | None
+    ) = None
+
+
+class Request(Struct, frozen=True, gc=False):
+    """A JSON-RPC request. The parameters of a method that is not followed are `Json`."""
+
+    id: RequestId
+    method: str
+    params: (
+        RequestPermissionRequest
+        | PromptRequest
+        | ResumeSessionRequest
+        | SetSessionConfigOptionRequest
+        | Json
+        | None
+    ) = None
+
+
+class Response(Struct, frozen=True, gc=False):
+    """A JSON-RPC response: a result or an error. With neither, it was malformed."""
+
+    id: RequestId
+    result: Json | None = None
+    error: Error | None = None
+
+
+class Batch(tuple[Notification | Request | Response, ...]):
+    """The messages of a JSON-RPC batch array, in order, without the malformed ones."""
+
+    __slots__ = ()
+
+
+Message: TypeAlias = Notification | Request | Response | Batch
+
+
+_KEPT: Final = (Json, JsonObject, Unknown, UnknownStateUpdate)
+
+
+def to_builtins(value: Any) -> Any:
+    """Turn a wire object into dicts, lists and strings as on the wire, its `Json` left as it is."""
+    return msgspec.to_builtins(value, builtin_types=_KEPT)
+
+
+class NeverPresent:
+    """The type of a key that makes the typed decoder refuse the message."""
+
+
+class UpdateMessage(
+    Struct, frozen=True, gc=False, tag_field="method", tag="session/update", rename="camel"
+):
+    """A whole `session/update` line as the typed decoder reads it."""
+
+    jsonrpc: Literal["2.0"]
+    params: UpdateSessionNotification
+    id: NeverPresent | UnsetType = UNSET

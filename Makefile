@@ -4,7 +4,7 @@
 # the extras that the target needs. A stamp in .venv for each set of extras, newer than pyproject.toml, makes the next run
 # start at once. Runs side by side wait for each other's set-up.
 
-# The Python that .venv is made with, when there is none yet: `make PYTHON=/opt/python/bin/python3 test`.
+# The Python that .venv is made with, when there is none yet: `make PYTHON=/path/to/python3 test`.
 PYTHON ?=
 # More words for the program that a target runs: `make test ARGS="-k prompts"`.
 ARGS ?=

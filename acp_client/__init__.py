@@ -12,7 +12,7 @@ messages. Everything that a user needs is in this namespace; the modules are pri
 """
 
 from . import wire
-from ._content import ChunkMetas, ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, OutputBytes, ToolCallContents
 from ._decode import decode
 from ._errors import (
     AcpClientError,
@@ -66,7 +66,6 @@ from ._version import __version__
 __all__ = [
     "AcpClientError",
     "CancelSent",
-    "ChunkMetas",
     "ClientEvent",
     "Compaction",
     "ConfigOptionsSet",

@@ -23,7 +23,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Generic, Protocol, TypeVar, overload
+from typing import Any, Final, Generic, Protocol, Self, TypeVar, overload
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -58,25 +58,27 @@ class Items(Sequence[T]):
         self._shared = _Shared(list(items))
         self._length = len(self._shared.items)
 
-    @classmethod
-    def _version(cls, shared: _Shared, length: int) -> Items[T]:
-        version = cls.__new__(cls)
-        version._shared = shared
-        version._length = length
-        return version
-
-    def appended(self, items: Sequence[Any]) -> Items[T]:
+    def appended(self, items: Sequence[Any]) -> Self:
         """Return the version with more stored items at the end."""
         shared, length = self._shared, self._length
         with _growing:
-            if len(shared.items) == length:
-                shared.items.extend(items)
-                return self._version(shared, length + len(items))
-        return type(self)([*islice(shared.items, length), *items])
+            stored = shared.items
+            if len(stored) == length:
+                stored.extend(items)
+            else:
+                shared = _Shared([*stored[:length], *items])
+        version = self.__new__(type(self))
+        version._shared = shared
+        version._length = length + len(items)
+        return version
 
     def stored(self, start: int = 0) -> list[Any]:
         """Return the items as they are stored, from `start` on."""
         return self._shared.items[start : self._length]
+
+    def grown(self, items: Sequence[Any], metas: Sequence[Any] | None = None) -> Self:
+        """Return the version with more stored items; only content has metas."""
+        return self.appended(items)
 
     def grew_from(self, older: Items[Any]) -> bool:
         """Tell whether this is `older`, or `older` with items appended, without comparing any."""
@@ -154,11 +156,11 @@ class Keyed(Sequence[V], Generic[V]):
     def get(self, key: Hashable) -> V | None:
         """Return the value of a key, or `None`."""
         place = self.place(key)
-        return None if place < 0 else self._at(place)
+        return None if place < 0 else self.at(place)
 
-    def changed(self, replaced: Mapping[int, V], added: Sequence[tuple[Hashable, V]]) -> Keyed[V]:
+    def changed(self, replaced: Mapping[int, V], added: Sequence[tuple[Hashable, V]]) -> Self:
         """Return the version with some values replaced in place and others added at the end."""
-        version: Keyed[V] = type(self).__new__(type(self))
+        version = self.__new__(type(self))
         version._index = self._index
         version._length = self._length
         version._root, version._shift, version._tail = self._root, self._shift, self._tail
@@ -207,7 +209,8 @@ class Keyed(Sequence[V], Generic[V]):
         else:
             self._root = _pushed(self._root, self._shift, start, leaf)
 
-    def _at(self, place: int) -> V:
+    def at(self, place: int) -> V:
+        """Return the value at a place that exists; `[]` is the checked form."""
         start = self._length - len(self._tail)
         if place >= start:
             return self._tail[place - start]
@@ -226,7 +229,7 @@ class Keyed(Sequence[V], Generic[V]):
         if older._root is not self._root and trie:
             yield from _differing(self, older, trie)
         for place in range(trie, limit):
-            if self._at(place) is not older._at(place):
+            if self.at(place) is not older.at(place):
                 yield place
 
     def __len__(self) -> int:
@@ -238,11 +241,11 @@ class Keyed(Sequence[V], Generic[V]):
     def __getitem__(self, index: slice) -> tuple[V, ...]: ...
     def __getitem__(self, index: int | slice) -> V | tuple[V, ...]:
         if isinstance(index, slice):
-            return tuple(self._at(place) for place in range(*index.indices(self._length)))
+            return tuple(self.at(place) for place in range(*index.indices(self._length)))
         place = index + self._length if index < 0 else index
         if not 0 <= place < self._length:
             raise IndexError(index)
-        return self._at(place)
+        return self.at(place)
 
     def __iter__(self) -> Iterator[V]:
         if self._root:

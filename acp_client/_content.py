@@ -7,13 +7,15 @@ and `shown` are that mapping, for both kinds of content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Self, TypeAlias, TypeVar
 
 from . import wire
 from ._containers import Items, accumulated_text
 from ._text import heal_surrogates
 from ._transcript import TranscriptTail
+
+T = TypeVar("T")
 
 
 def stored_block(block: wire.ContentBlock) -> Any:
@@ -62,48 +64,75 @@ class _TextAccumulator:
         return self._joined
 
 
-class ContentBlocks(Items[wire.ContentBlock]):
+ChunkMeta: TypeAlias = tuple[int, wire.JsonObject]
+"""An index into some content, and the `_meta` of the chunk that brought what is there."""
+
+
+class _Content(Items[T]):
+    """Items with the `_meta` of the chunks that brought them."""
+
+    __slots__ = ("_metas",)
+
+    _metas: Items[ChunkMeta] | None
+
+    def __init__(self, items: Iterable[Any] = (), metas: Iterable[ChunkMeta] = ()) -> None:
+        """Take items as they are stored (see `of` for those of the wire)."""
+        super().__init__(items)
+        found = tuple(metas)
+        self._metas = Items(found) if found else None
+
+    @property
+    def metas(self) -> tuple[ChunkMeta, ...]:
+        """The `_meta` of chunks, each with the index of the item that its chunk brought."""
+        return tuple(self._metas) if self._metas is not None else ()
+
+    @property
+    def text(self) -> str:
+        """The text blocks joined, exactly as they came; anything else has no text."""
+        return accumulated_text(self, _TextAccumulator)
+
+    def grown(self, items: Sequence[Any], metas: Sequence[ChunkMeta] | None = None) -> Self:
+        """Return the version with more stored items, and the metas of their chunks."""
+        version = self.appended(items)
+        version._metas = self._metas
+        if metas:
+            version._metas = Items(metas) if self._metas is None else self._metas.appended(metas)
+        return version
+
+    def _equals(self, other: Items[Any]) -> bool:
+        return super()._equals(other) and self._metas == getattr(other, "_metas", None)
+
+
+class ContentBlocks(_Content[wire.ContentBlock]):
     """The content blocks of a message, a thought or a summary: an immutable sequence."""
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, blocks: Iterable[wire.ContentBlock]) -> ContentBlocks:
+    def of(
+        cls, blocks: Iterable[wire.ContentBlock], metas: Iterable[ChunkMeta] = ()
+    ) -> ContentBlocks:
         """Make a sequence of blocks as they come from the wire."""
-        return cls(map(stored_block, blocks))
-
-    @property
-    def text(self) -> str:
-        """The text blocks joined, exactly as they came; other blocks have no text."""
-        return accumulated_text(self, _TextAccumulator)
+        return cls(map(stored_block, blocks), metas)
 
     def _shown(self, item: Any) -> wire.ContentBlock:
         return wire.TextContent(item) if type(item) is str else item
 
 
-class ToolCallContents(Items[wire.ToolCallContent]):
+class ToolCallContents(_Content[wire.ToolCallContent]):
     """The content of a tool call: an immutable sequence of content, diffs and terminals."""
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, items: Iterable[wire.ToolCallContent]) -> ToolCallContents:
+    def of(
+        cls, items: Iterable[wire.ToolCallContent], metas: Iterable[ChunkMeta] = ()
+    ) -> ToolCallContents:
         """Make a sequence of items as they come from the wire."""
-        return cls(map(stored_item, items))
-
-    @property
-    def text(self) -> str:
-        """The text blocks joined; diffs, terminals and other blocks have no text."""
-        return accumulated_text(self, _TextAccumulator)
+        return cls(map(stored_item, items), metas)
 
     def _shown(self, item: Any) -> wire.ToolCallContent:
         return wire.Content(wire.TextContent(item)) if type(item) is str else item
-
-
-class ChunkMetas(Items[tuple[int, wire.JsonObject]]):
-    """The `_meta` of chunks beside the content they brought: pairs of index and value."""
-
-    __slots__ = ()
 
 
 class _TranscriptAccumulator:

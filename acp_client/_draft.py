@@ -4,27 +4,22 @@ Building frozen objects is what an update costs most, so a batch is reduced on d
 entities that it touches, and each of them is frozen once at the end. `Draft.freeze` gives the next
 snapshot; whatever did not change in value is the same object as before, up to the snapshot itself.
 
-A draft lives for one batch and one thread. The reducer's handlers are the only ones to use it.
+A draft lives for one batch and one thread. The reducer's handlers are the only ones to use it. A
+batch may be a single event, so a draft makes nothing that is not asked for: fields that most
+batches do not need are class attributes until they are set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final
 
 import attrs
 from msgspec import UNSET
 
 from . import wire
-from ._containers import Items, Keyed
-from ._content import (
-    ChunkMetas,
-    ContentBlocks,
-    OutputBytes,
-    ToolCallContents,
-    stored_block,
-    stored_item,
-)
+from ._containers import Keyed
+from ._content import ChunkMeta, OutputBytes, stored_block, stored_item
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import echoed
 from ._snapshot import (
@@ -38,57 +33,7 @@ from ._snapshot import (
     UnknownEntry,
 )
 
-F = TypeVar("F", bound=Items[Any])
 _NO_META: Final = b"{}"
-
-
-class _Growth(Generic[F]):
-    """A growing sequence in the making: what is there, what is new, what replaced it."""
-
-    __slots__ = ("_base", "_made", "_replaced", "append", "fresh")
-
-    def __init__(self, made: type[F], base: F | None) -> None:
-        self._made = made
-        self._base = base
-        self._replaced = base is None
-        self.fresh: list[Any] = []
-        self.append = self.fresh.append
-
-    def replace(self, items: Sequence[Any]) -> None:
-        self._replaced = True
-        self.fresh[:] = items
-
-    def __len__(self) -> int:
-        before = 0 if self._replaced or self._base is None else len(self._base)
-        return before + len(self.fresh)
-
-    def freeze(self) -> F:
-        base = self._base
-        if base is None:
-            return self._made(self.fresh)
-        if not self._replaced:
-            return base.appended(self.fresh) if self.fresh else base  # type: ignore[return-value]  # the same class
-        made = self._made(self.fresh)
-        return base if made == base else made
-
-
-class _Content(_Growth[F]):
-    """Content with the `_meta` of the chunks that brought it."""
-
-    __slots__ = ("metas",)
-
-    def __init__(self, made: type[F], base: F | None, metas: ChunkMetas | None) -> None:
-        super().__init__(made, base)
-        self.metas = _Growth(ChunkMetas, metas)
-
-    def replace(self, items: Sequence[Any]) -> None:
-        super().replace(items)
-        self.metas.replace(())
-
-    def add(self, item: Any, meta: wire.JsonObject | None) -> None:
-        if meta is not None and meta.text != _NO_META:
-            self.metas.append((len(self), meta))
-        self.append(item)
 
 
 def patched_meta(
@@ -105,50 +50,103 @@ def patched_meta(
     return wire.JsonObject(kept) if kept else None
 
 
-class MessageDraft:
+def changed(base: Any, changes: dict[str, Any]) -> Any:
+    """Return a frozen object with changes, or itself where every value is equal."""
+    real = {name: value for name, value in changes.items() if getattr(base, name) != value}
+    return attrs.evolve(base, **real) if real else base
+
+
+class _Growing:
+    """What the drafts have in common: content that grows, or is replaced and then grows.
+
+    `place` is where the entity is, or will be, among its like. `base` is the entity before the
+    batch; `is_new` says that it was made for this draft.
+    """
+
+    __slots__ = ("base", "fresh", "is_new", "metas", "place", "replaced")
+
+    base: Any
+    metas: list[ChunkMeta] | None
+
+    def __init__(self, base: Any, place: int, is_new: bool) -> None:
+        self.base = base
+        self.place = place
+        self.is_new = is_new
+        self.fresh: list[Any] = []
+        self.metas = None
+        self.replaced = False
+
+    def replace(self, items: Sequence[Any]) -> None:
+        self.replaced = True
+        self.fresh[:] = items
+        self.metas = None
+
+    def add(self, item: Any, meta: wire.JsonObject | None) -> None:
+        if meta is not None and meta.text != _NO_META:
+            before = 0 if self.replaced else len(self.base.content)
+            self.metas = [*(self.metas or ()), (before + len(self.fresh), meta)]
+        self.fresh.append(item)
+
+    def grown(self, before: Any) -> Any:
+        """Return the content after the batch: `before` itself if that is what it is again."""
+        if not self.replaced:
+            return before.grown(self.fresh, self.metas) if self.fresh else before
+        after = type(before)(self.fresh, self.metas or ())
+        return before if after == before else after
+
+
+class MessageDraft(_Growing):
     """A message in the making."""
 
-    __slots__ = ("_base", "_key", "content", "meta")
+    __slots__ = ("meta",)
 
-    def __init__(self, key: tuple[MessageType, str], base: Message | None) -> None:
-        self._key = key
-        self._base = base
-        content, metas = (base.content, base.chunk_metas) if base else (None, None)
-        self.content = _Content(ContentBlocks, content, metas)
-        self.meta = base.meta if base else None
+    def __init__(self, base: Message, place: int, is_new: bool) -> None:
+        _Growing.__init__(self, base, place, is_new)
+        self.meta = base.meta
 
     def patch(self, update: wire.UserMessage | wire.AgentMessage | wire.AgentThought) -> None:
         if update.content is not UNSET:
-            self.content.replace([stored_block(block) for block in update.content or ()])
-        self.meta = patched_meta(self.meta, update.meta)
+            self.replace([stored_block(block) for block in update.content or ()])
+        if update.meta is not UNSET:
+            self.meta = patched_meta(self.meta, update.meta)
 
     def freeze(self) -> Message:
-        content, metas, base = self.content.freeze(), self.content.metas.freeze(), self._base
-        if base is None:
-            return Message(*self._key, content, metas, self.meta)
-        same = content is base.content and metas is base.chunk_metas and self.meta == base.meta
-        return base if same else Message(*self._key, content, metas, self.meta)
+        base: Message = self.base
+        content = self.grown(base.content)
+        if content is base.content and self.meta == base.meta:
+            return base
+        return Message(base.type, base.message_id, content, self.meta)
 
 
-_TOOL_CALL_FIELDS: Final = ("name", "title", "raw_input", "raw_output", "capabilities")
+class _PatchedDraft(_Growing):
+    """An entity with many fields that patches set: `changes` by attribute."""
 
+    __slots__ = ("changes",)
 
-class ToolCallDraft:
-    """A tool call in the making: `changes` by attribute, and its content."""
+    def __init__(self, base: Any, place: int, is_new: bool) -> None:
+        _Growing.__init__(self, base, place, is_new)
+        self.changes: dict[str, Any] = {}
 
-    __slots__ = ("_base", "_changes", "content")
-
-    def __init__(self, tool_call_id: str, base: ToolCall | None) -> None:
-        self._base = base or ToolCall(tool_call_id)
-        self._changes: dict[str, Any] = {} if base else {"tool_call_id": tool_call_id}
-        self.content = _Content(ToolCallContents, self._base.content, self._base.chunk_metas)
-
-    def patch(self, update: wire.ToolCallUpdate) -> None:
-        changes = self._changes
-        for name in _TOOL_CALL_FIELDS:
+    def take(self, update: Any, names: Sequence[str]) -> None:
+        """Take what an update says of some fields that `null` resets to `None`."""
+        for name in names:
             value = getattr(update, name)
             if value is not UNSET:
-                changes[name] = value
+                self.changes[name] = value
+        if update.meta is not UNSET:
+            before = self.changes.get("meta", self.base.meta)
+            self.changes["meta"] = patched_meta(before, update.meta)
+
+
+class ToolCallDraft(_PatchedDraft):
+    """A tool call in the making."""
+
+    __slots__ = ()
+    _FIELDS: ClassVar = ("name", "title", "raw_input", "raw_output", "capabilities")
+
+    def patch(self, update: wire.ToolCallUpdate) -> None:
+        self.take(update, self._FIELDS)
+        changes = self.changes
         if update.kind is not UNSET:
             changes["kind"] = "other" if update.kind is None else update.kind
         if update.status is not UNSET:
@@ -157,243 +155,196 @@ class ToolCallDraft:
         if update.locations is not UNSET:
             changes["locations"] = update.locations or ()
         if update.content is not UNSET:
-            self.content.replace([stored_item(item) for item in update.content or ()])
-        if update.meta is not UNSET:
-            changes["meta"] = patched_meta(changes.get("meta", self._base.meta), update.meta)
+            self.replace([stored_item(item) for item in update.content or ()])
 
     def freeze(self) -> ToolCall:
-        changes = self._changes
-        changes["content"] = self.content.freeze()
-        changes["chunk_metas"] = self.content.metas.freeze()
-        return changed(self._base, changes)  # type: ignore[no-any-return]  # a ToolCall
+        self.changes["content"] = self.grown(self.base.content)
+        frozen: ToolCall = changed(self.base, self.changes)
+        return frozen
 
 
-class CompactionDraft:
+class CompactionDraft(_PatchedDraft):
     """A compaction in the making."""
 
-    __slots__ = ("_base", "_changes", "content")
-
-    def __init__(self, compaction_id: str, base: Compaction | None) -> None:
-        self._base = base or Compaction(compaction_id)
-        self._changes: dict[str, Any] = {} if base else {"compaction_id": compaction_id}
-        self.content = _Growth(ContentBlocks, self._base.summary)
+    __slots__ = ()
 
     def patch(self, update: wire.CompactionUpdate) -> None:
-        self._changes["status"] = update.status
-        if update.error is not UNSET:
-            self._changes["error"] = update.error
+        self.take(update, ("error",))
+        self.changes["status"] = update.status
         if update.summary is not UNSET:
-            self.content.replace([stored_block(block) for block in update.summary or ()])
-        if update.meta is not UNSET:
-            before = self._changes.get("meta", self._base.meta)
-            self._changes["meta"] = patched_meta(before, update.meta)
+            self.replace([stored_block(block) for block in update.summary or ()])
 
     def freeze(self) -> Compaction:
-        self._changes["summary"] = self.content.freeze()
-        return changed(self._base, self._changes)  # type: ignore[no-any-return]  # of its class
+        self.changes["summary"] = self.grown(self.base.summary)
+        frozen: Compaction = changed(self.base, self.changes)
+        return frozen
 
 
-_TERMINAL_FIELDS: Final = ("command", "cwd", "exit_status", "size", "capabilities")
-
-
-class TerminalDraft:
+class TerminalDraft(_PatchedDraft):
     """A terminal in the making."""
 
-    __slots__ = ("_base", "_changes", "_limit", "content")
-
-    def __init__(self, terminal_id: str, base: Terminal | None, limit: int | None) -> None:
-        self._base = base or Terminal(terminal_id)
-        self._changes: dict[str, Any] = {} if base else {"terminal_id": terminal_id}
-        self._limit = limit
-        self.content = _Growth(OutputBytes, self._base.pieces)
+    __slots__ = ("limit",)
+    limit: int | None
+    _FIELDS: ClassVar = ("command", "cwd", "exit_status", "size", "capabilities")
 
     def patch(self, update: wire.TerminalUpdate) -> None:
-        for name in _TERMINAL_FIELDS:
-            value = getattr(update, name)
-            if value is not UNSET:
-                self._changes[name] = value
+        self.take(update, self._FIELDS)
         if update.output is not UNSET:
             self._replace_output(update.output)
-        if update.meta is not UNSET:
-            before = self._changes.get("meta", self._base.meta)
-            self._changes["meta"] = patched_meta(before, update.meta)
 
     def _replace_output(self, output: wire.TerminalOutput | wire.UnsetType | None) -> None:
         given = output if isinstance(output, wire.TerminalOutput) else wire.TerminalOutput(b"")
-        self.content.replace([given.data] if given.data else [])
-        self._changes["dropped_bytes"] = 0
+        self.replace([given.data] if given.data else [])
         empty = given.meta is None or given.meta.text == _NO_META
-        self._changes["output_meta"] = None if empty else given.meta
+        self.changes["output_meta"] = None if empty else given.meta
+        self.changes["dropped_bytes"] = 0
 
     def freeze(self) -> Terminal:
-        pieces = self.content.freeze()
-        if self._limit is not None:
-            dropped = self._changes.get("dropped_bytes", self._base.dropped_bytes)
-            pieces, more = pieces.limited(self._limit)
-            self._changes["dropped_bytes"] = dropped + more
-        self._changes["pieces"] = pieces
-        return changed(self._base, self._changes)  # type: ignore[no-any-return]  # of its class
+        pieces: OutputBytes = self.grown(self.base.pieces)
+        if self.limit is not None:
+            pieces, surplus = pieces.limited(self.limit)
+            dropped = self.changes.get("dropped_bytes", self.base.dropped_bytes)
+            self.changes["dropped_bytes"] = dropped + surplus
+        self.changes["pieces"] = pieces
+        frozen: Terminal = changed(self.base, self.changes)
+        return frozen
 
 
-def changed(base: Any, changes: dict[str, Any]) -> Any:
-    """Return `base` with changes, or `base` itself where every value is equal."""
-    real = {name: value for name, value in changes.items() if not _same(getattr(base, name), value)}
-    if "tool_call_id" in changes or "compaction_id" in changes or "terminal_id" in changes:
-        return type(base)(**changes)  # a new entity, even when nothing but its id is known
-    return attrs.evolve(base, **real) if real else base
+class _WholeDraft:
+    """An entity that is always replaced whole: a plan, or an update that nobody knows."""
 
+    __slots__ = ("base", "is_new", "place", "value")
 
-def _same(old: Any, new: Any) -> bool:
-    # `True == 1` and `1 == 1.0`, but these are different values in JSON; only types that the
-    # snapshot holds are compared here, and none of its fields admits both.
-    return old is new or old == new
-
-
-class _Draft(Protocol):
-    def freeze(self) -> Any: ...
-
-
-class _Places:
-    """The drafts of one keyed sequence: those of values that were there, and new ones in order."""
-
-    __slots__ = ("_base", "added", "open", "touched")
-
-    def __init__(self, base: Keyed[Any]) -> None:
-        self._base = base
-        self.open: dict[Hashable, Any] = {}
-        self.touched: list[tuple[int, _Draft]] = []
-        self.added: list[tuple[Hashable, Any]] = []
-
-    def __len__(self) -> int:
-        return len(self._base) + len(self.added)
-
-    def draft(self, key: Hashable, make: Callable[[Any], Any]) -> Any:
-        """Return the open draft of a key, or open one: `make` gets the value, or `None`."""
-        place = self._base.place(key)
-        draft = make(self._base[place] if place >= 0 else None)
-        self.open[key] = draft
-        if place >= 0:
-            self.touched.append((place, draft))
-        else:
-            self.added.append((key, draft))
-        return draft
-
-    def freeze(self) -> Keyed[Any]:
-        base = self._base
-        replaced = {}
-        for place, draft in self.touched:
-            value = draft.freeze()
-            if value is not base[place]:
-                replaced[place] = value
-        if not replaced and not self.added:
-            return base
-        added = [(key, _frozen(value)) for key, value in self.added]
-        return base.changed(replaced, added)
-
-
-def _frozen(value: Any) -> Any:
-    return value if isinstance(value, UnknownEntry) else value.freeze()
-
-
-class _PlanDraft:
-    """A plan, which is always replaced whole."""
-
-    __slots__ = ("_base", "plan")
-
-    def __init__(self, base: Any) -> None:
-        self._base = self.plan = base
+    def __init__(self, base: Any, place: int, is_new: bool) -> None:
+        self.base = self.value = base
+        self.place = place
+        self.is_new = is_new
 
     def freeze(self) -> Any:
-        return self._base if self.plan == self._base else self.plan
+        return self.base if self.value == self.base else self.value
+
+
+class _Places(dict[Hashable, Any]):
+    """The drafts of one keyed sequence by key, new ones in the order of their places."""
+
+    __slots__ = ("base", "count")
+
+    def __init__(self, base: Keyed[Any]) -> None:
+        self.base = base
+        self.count = len(base)
+
+    def open(self, key: Hashable, draft: Any, make: Callable[[], Any]) -> Any:
+        """Open the draft of a key; `make` makes the entity if it is not there yet."""
+        place = self.base.place(key)
+        if place >= 0:
+            opened = draft(self.base.at(place), place, False)
+        else:
+            opened = draft(make(), self.count, True)
+            self.count += 1
+        self[key] = opened
+        return opened
+
+    def freeze(self) -> Keyed[Any]:
+        base = self.base
+        replaced, added = {}, []
+        for key, draft in self.items():
+            value = draft.freeze()
+            if draft.is_new:
+                added.append((key, value))
+            elif value is not draft.base:
+                replaced[draft.place] = value
+        return base.changed(replaced, added) if replaced or added else base
+
+
+def _nowhere(item: Any) -> None:
+    """Stand in for `append` while nothing was appended."""
 
 
 class Draft:
     """A session in the making.
 
-    `chunk_kind`, `chunk_id` and `append` remember the message that the last chunk went to, so that
-    a run of chunks finds its message without a look-up (see `benchmarks/`, "bytes to snapshot").
+    `chunk_kind`, `chunk_id` and `append` remember where the last chunk went to, so that a run of
+    chunks is appended without a look-up (see the benchmark "bytes to snapshot").
     """
 
-    __slots__ = (
-        "append",
-        "base",
-        "chunk_id",
-        "chunk_kind",
-        "entries",
-        "limits",
-        "notices",
-        "plans",
-        "surroundings",
-        "terminals",
-    )
+    chunk_kind: type | None = None
+    chunk_id: str = ""
+    append: Callable[[Any], None] = staticmethod(_nowhere)
+
+    _terminals: _Places | None = None
+    _plans: _Places | None = None
+    _notices: list[wire.Notice] | None = None
+    _surroundings: dict[str, Any] | None = None
 
     def __init__(self, base: Snapshot, limits: Limits = DEFAULT_LIMITS) -> None:
-        self.limits = limits
-        self.rebase(base)
-
-    def rebase(self, base: Snapshot) -> None:
-        """Go on from another snapshot; what was drafted so far must have been frozen."""
         self.base = base
-        self.entries = _Places(base.entries)
-        self.terminals: _Places | None = None
-        self.plans: _Places | None = None
-        self.notices: list[wire.Notice] = []
-        self.surroundings: dict[str, Any] = {}
-        self.chunk_kind: type | None = None
-        self.chunk_id = ""
-        self.append: Callable[[Any], None] = self.notices.append
+        self._limits = limits
+        self._entries = _Places(base.entries)
+
+    def rebased(self, base: Snapshot) -> Draft:
+        """Return the draft to go on with from another snapshot of the session."""
+        return Draft(base, self._limits)
+
+    @property
+    def entry_count(self) -> int:
+        """How many entries there are by now."""
+        return self._entries.count
 
     def message(self, type: MessageType, message_id: str) -> MessageDraft:  # noqa: A002  # the protocol's word
         key = (type, message_id)
-        draft: MessageDraft | None = self.entries.open.get(key)
-        if draft is not None:
-            return draft
-        count = len(self.entries)
-        made: MessageDraft = self.entries.draft(key, lambda base: MessageDraft(key, base))
-        if type == "user_message" and len(self.entries) > count:
-            self._echo(message_id)
-        return made
+        draft: MessageDraft | None = self._entries.get(key)
+        if draft is None:
+            draft = self._entries.open(key, MessageDraft, lambda: Message(type, message_id))
+            if draft.is_new and type == "user_message":
+                self._echo(message_id)
+        return draft
 
     def tool_call(self, tool_call_id: str) -> ToolCallDraft:
         key = ("tool_call", tool_call_id)
-        draft: ToolCallDraft = self.entries.open.get(key) or self.entries.draft(
-            key, lambda base: ToolCallDraft(tool_call_id, base)
+        draft: ToolCallDraft = self._entries.get(key) or self._entries.open(
+            key, ToolCallDraft, lambda: ToolCall(tool_call_id)
         )
         return draft
 
     def compaction(self, compaction_id: str) -> CompactionDraft:
         key = ("compaction", compaction_id)
-        draft: CompactionDraft = self.entries.open.get(key) or self.entries.draft(
-            key, lambda base: CompactionDraft(compaction_id, base)
+        draft: CompactionDraft = self._entries.get(key) or self._entries.open(
+            key, CompactionDraft, lambda: Compaction(compaction_id)
         )
         return draft
 
     def unknown(self, update: wire.Unknown) -> None:
-        entries = self.entries
-        entries.added.append((("unknown", len(entries)), UnknownEntry(update)))
+        entries = self._entries
+        entries.open(("unknown", entries.count), _WholeDraft, lambda: UnknownEntry(update))
 
     def terminal(self, terminal_id: str) -> TerminalDraft:
-        if self.terminals is None:
-            self.terminals = _Places(self.base.terminals)
-        limit = self.limits.terminal_bytes
-        draft: TerminalDraft = self.terminals.open.get(terminal_id) or self.terminals.draft(
-            terminal_id, lambda base: TerminalDraft(terminal_id, base, limit)
-        )
+        if self._terminals is None:
+            self._terminals = _Places(self.base.terminals)
+        draft: TerminalDraft | None = self._terminals.get(terminal_id)
+        if draft is None:
+            draft = self._terminals.open(terminal_id, TerminalDraft, lambda: Terminal(terminal_id))
+            draft.limit = self._limits.terminal_bytes
         return draft
 
     def plan(self, plan_id: str, plan: wire.PlanItems | wire.Unknown) -> None:
-        if self.plans is None:
-            self.plans = _Places(self.base.plans)
-        draft = self.plans.open.get(plan_id) or self.plans.draft(plan_id, _PlanDraft)
-        draft.plan = plan
+        if self._plans is None:
+            self._plans = _Places(self.base.plans)
+        draft = self._plans.get(plan_id) or self._plans.open(plan_id, _WholeDraft, lambda: plan)
+        draft.value = plan
+
+    def notice(self, notice: wire.Notice) -> None:
+        if self._notices is None:
+            self._notices = []
+        self._notices.append(notice)
 
     def get(self, name: str) -> Any:
         """Return a field of the surroundings as it is now."""
-        return self.surroundings.get(name, getattr(self.base.surroundings, name))
+        base = getattr(self.base.surroundings, name)
+        return base if self._surroundings is None else self._surroundings.get(name, base)
 
     def set(self, **values: Any) -> None:
         """Set fields of the surroundings."""
-        self.surroundings.update(values)
+        self._surroundings = {**(self._surroundings or {}), **values}
 
     def _echo(self, message_id: str) -> None:
         prompts = self.get("prompts")
@@ -403,25 +354,23 @@ class Draft:
     def freeze(self) -> Snapshot:
         """Build the next snapshot: `base` itself where nothing changed."""
         base = self.base
-        entries = self.entries.freeze()
-        terminals = self.terminals.freeze() if self.terminals else base.terminals
+        entries: Any = self._entries.freeze()
+        terminals: Any = base.terminals if self._terminals is None else self._terminals.freeze()
         surroundings = self._freeze_surroundings()
         unchanged = entries is base.entries and terminals is base.terminals
         if unchanged and surroundings is base.surroundings:
             return base
-        return Snapshot(
-            base.session_id,
-            entries,  # type: ignore[arg-type]  # `changed` keeps the class
-            terminals,  # type: ignore[arg-type]  # the same
-            surroundings,
-        )
+        return Snapshot(base.session_id, entries, terminals, surroundings)
 
     def _freeze_surroundings(self) -> Surroundings:
-        changes, base = self.surroundings, self.base.surroundings
-        if self.plans is not None:
-            changes["plans"] = self.plans.freeze()
-        if self.notices:
-            kept = (*base.notices, *self.notices)
-            limit = self.limits.notices
-            changes["notices"] = kept[-limit:] if limit else ()
-        return changed(base, changes) if changes else base
+        base = self.base.surroundings
+        if self._plans is not None:
+            self.set(plans=self._plans.freeze())
+        if self._notices:
+            limit = self._limits.notices
+            kept = (*base.notices, *self._notices)
+            self.set(notices=kept[-limit:] if limit else ())
+        if self._surroundings is None:
+            return base
+        frozen: Surroundings = changed(base, self._surroundings)
+        return frozen

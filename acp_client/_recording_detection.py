@@ -17,7 +17,7 @@ import attrs
 
 from ._recording_formats import FORMATS, JSON_TEXTS, RAW
 from ._recording_frames import Format, Tally
-from ._recording_json import is_json, trim
+from ._recording_json import is_json, members_if_any, trim
 from ._recording_texts import ARRAY, TEXTS, Layout, texts
 
 _MOST_WORDS: Final = 20
@@ -113,4 +113,5 @@ def _lists(head: bytes) -> list[Layout]:
 
 
 def _row_of(data: bytes, rows: Sequence[Format], but: Format) -> Format | None:
-    return next((row for row in rows if row is not but and row.recognises(data)), None)
+    found = members_if_any(data)
+    return next((row for row in rows if row is not but and row.recognises(data, found)), None)

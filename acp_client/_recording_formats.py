@@ -12,13 +12,13 @@ from typing import Final
 
 import attrs
 
+from ._recording_callbacks import Callbacks
 from ._recording_directions import Directions
 from ._recording_frames import Format, Frame, Tally, Value
-from ._recording_json import NotJson, elements, members
+from ._recording_json import Members, NotJson, elements, members_if_any
 from ._recording_marked import AnyMarked, Marked, enveloped
 from ._recording_rewritten import KNOWN_BY, CopiedLog, HopTrace, TransportLog, Unframed, is_message
 from ._recording_times import MILLISECONDS
-from ._recording_transcript import Callbacks
 
 _UPDATE: Final = b'{"jsonrpc":"2.0","method":"session/update"'
 
@@ -30,20 +30,23 @@ class RawMessages:
     name: str
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take a message, or a batch that begins with one."""
-        try:
-            if data.startswith(b"["):
-                data = next(map(bytes, elements(data)), b"")
-            return is_message(members(data))
-        except NotJson:
-            return False
+        return is_message(found if found else _first_of_batch(data))
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Pass every value on, also what is no JSON."""
         sent = Directions().sent
         for number, data in values:
             yield Frame(number, not data.startswith(_UPDATE) and sent(data), data)
+
+
+def _first_of_batch(data: bytes) -> Members:
+    try:
+        batch = elements(data)
+    except NotJson:
+        return {}
+    return members_if_any(bytes(batch[0])) if batch else {}
 
 
 RAW: Final = RawMessages("ndjson")

@@ -12,6 +12,8 @@ from typing import Protocol
 
 import attrs
 
+from ._recording_json import Members
+
 Value = tuple[int, bytes]
 """A value and its number: of its line, or among the values of a document; both count from 1.
 
@@ -60,8 +62,8 @@ class Format(Protocol):
     def head(self) -> str | None:
         """The key, in a document that holds the values in a list, of what else is needed."""
 
-    def recognises(self, data: bytes) -> bool:
-        """Tell whether a value is of this format."""
+    def recognises(self, data: bytes, found: Members) -> bool:
+        """Tell whether a value is of this format; `found` is empty if it is no object."""
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Turn the values of one recording into frames, in order."""

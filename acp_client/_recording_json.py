@@ -43,6 +43,14 @@ def members(data: bytes) -> Members:
         return {string(key): msgspec.Raw(text) for key, text in _slices(_checked(data, b"{"))}
 
 
+def members_if_any(data: bytes) -> Members:
+    """Slice an object; give no members if it is none."""
+    try:
+        return members(data)
+    except NotJson:
+        return {}
+
+
 def elements(data: bytes) -> list[msgspec.Raw]:
     """Slice an array into the texts of its elements."""
     try:

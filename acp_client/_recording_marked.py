@@ -19,7 +19,16 @@ import msgspec
 
 from ._recording_directions import call_sent, word_sent
 from ._recording_frames import Frame, Tally, Value
-from ._recording_json import BLANKS, Members, NotJson, compact, is_json, members, string
+from ._recording_json import (
+    BLANKS,
+    Members,
+    NotJson,
+    compact,
+    is_json,
+    members,
+    members_if_any,
+    string,
+)
 from ._recording_times import seconds
 
 _NOTHING: Final = msgspec.Raw(b"null")
@@ -61,16 +70,13 @@ class Marked:
     certain: bool = False
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take an object with both keys and a word for a direction, but no JSON-RPC message."""
+        if self.message not in found or self.direction not in found or "jsonrpc" in found:
+            return False
         try:
-            found = members(data)
-            return (
-                self.message in found
-                and "jsonrpc" not in found
-                and word_sent(string(bytes(found[self.direction]))) is not None
-            )
-        except (NotJson, KeyError):
+            return word_sent(string(bytes(found[self.direction]))) is not None
+        except NotJson:
             return False
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
@@ -138,9 +144,9 @@ class AnyMarked:
     name: str
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take an object where one key has a word for a direction and another a message."""
-        return self._row(data) is not None
+        return self._row(found) is not None
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Read on with the keys of the first value that is recognised."""
@@ -148,28 +154,23 @@ class AnyMarked:
         rest = iter(values)
         for value in rest:
             before.append(value)
-            if row := self._row(value[1]):
+            if row := self._row(members_if_any(value[1])):
                 yield from row.frames(itertools.chain(before, rest), tally)
                 return
         for _ in before:
             tally.pass_over()
 
-    def _row(self, data: bytes) -> Marked | None:
-        try:
-            found = members(data)
-        except NotJson:
-            return None
+    def _row(self, found: Members) -> Marked | None:
         time = next((key for key in _TIMES if key in found), "")
-        for direction, message in itertools.product(_DIRECTIONS, _MESSAGES):
+        directions = [key for key in _DIRECTIONS if key in found]
+        messages = [key for key in _MESSAGES if key in found]
+        for direction, message in itertools.product(directions, messages):
             row = Marked(self.name, direction, message, time)
-            if message in found and row.recognises(data) and _is_message(written(found, message)):
+            if row.recognises(b"", found) and _is_message(written(found, message)):
                 return row
         return None
 
 
 def _is_message(data: bytes) -> bool:
-    try:
-        found = members(data)
-    except NotJson:
-        return False
+    found = members_if_any(data)
     return "jsonrpc" in found or "method" in found or {"id", "result"} <= found.keys()

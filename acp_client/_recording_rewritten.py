@@ -14,7 +14,7 @@ import msgspec
 
 from ._recording_directions import Directions, call_sent, method_of, method_sent, word_sent
 from ._recording_frames import Frame, Tally, Value
-from ._recording_json import Members, NotJson, members, string
+from ._recording_json import Members, NotJson, members, members_if_any, string
 from ._recording_times import SECONDS, date_and_time, seconds
 
 SESSION: Final = b'"recording"'
@@ -29,7 +29,7 @@ def message(**parts: bytes | None) -> bytes:
     return b'{"jsonrpc":"2.0"' + b"".join(inner) + b"}"
 
 
-def update(session: bytes, text: bytes) -> bytes:
+def update_notification(session: bytes, text: bytes) -> bytes:
     """Make the notification of one session update."""
     params = b'{"sessionId":%s,"update":%s}' % (session, text)
     return message(method=b'"session/update"', params=params)
@@ -41,14 +41,6 @@ def text_of(found: Members, key: str) -> bytes | None:
     return None if text == b"null" else text
 
 
-def _keys(data: bytes) -> Members:
-    """Give the members of a value, none if it is no object."""
-    try:
-        return members(data)
-    except NotJson:
-        return {}
-
-
 @attrs.frozen
 class CopiedLog:
     """Zed's log as its copy button gives it: one array, results and errors under `params`."""
@@ -56,9 +48,9 @@ class CopiedLog:
     name: str
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take an object with both of the log's own keys."""
-        return {"_direction", "_type"} <= _keys(data).keys()
+        return {"_direction", "_type"} <= found.keys()
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Put each message together again; pass over other kinds, such as the agent's stderr."""
@@ -90,7 +82,7 @@ class CopiedLog:
 
 def _is_error(text: bytes) -> bool:
     """Tell an error from a result by its keys; no result of the protocol has both of these."""
-    found = _keys(text)
+    found = members_if_any(text)
     return {"code", "message"} <= found.keys() <= {"code", "message", "data"}
 
 
@@ -104,9 +96,8 @@ class HopTrace:
     name: str
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take an event with its ends and what it needs to be a message."""
-        found = _keys(data)
         return {"type", "from", "to"} <= found.keys() and (
             "method" in found or {"is_error", "payload"} <= found.keys()
         )
@@ -149,7 +140,7 @@ def _is_bare(found: Members) -> bool:
     if "jsonrpc" in found or "id" in found:
         return False
     if "update" in found:
-        return "sessionUpdate" in _keys(bytes(found["update"]))
+        return "sessionUpdate" in members_if_any(bytes(found["update"]))
     return "sessionUpdate" in found or {"method", "params"} <= found.keys()
 
 
@@ -171,15 +162,15 @@ class Unframed:
     known_by: Callable[[Members], bool]
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take an object with the keys that this row is known by."""
-        return self.known_by(_keys(data))
+        return self.known_by(found)
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Put each into its frame; messages that have one are passed on."""
         inferred = Directions().sent
         for number, data in values:
-            found = _keys(data)
+            found = members_if_any(data)
             made = _framed(found, data)
             if made is None:
                 tally.pass_over()
@@ -195,11 +186,11 @@ def _framed(found: Members, data: bytes) -> bytes | None:
         keys = ("id", "method", "params", "result", "error")
         return message(**{key: bytes(found[key]) for key in keys if key in found})
     if "sessionUpdate" in found:
-        return update(SESSION, data)
+        return update_notification(SESSION, data)
     if "update" not in found:
         return None
     if "sessionId" not in found:
-        return update(text_of(found, "session_id") or SESSION, bytes(found["update"]))
+        return update_notification(text_of(found, "session_id") or SESSION, bytes(found["update"]))
     return message(method=b'"session/update"', params=data)
 
 
@@ -217,10 +208,10 @@ class TransportLog:
     name: str
     head: str | None = None
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take a line with a message behind the word for its direction."""
-        found = _LOGGED.fullmatch(data)
-        return found is not None and is_message(_keys(found[3]))
+        logged = _LOGGED.fullmatch(data)
+        return logged is not None and is_message(members_if_any(logged[3]))
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Cut the messages out; pass over lines of other loggers."""

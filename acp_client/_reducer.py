@@ -17,8 +17,8 @@ The rules that the functions share:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 import attrs
 from msgspec import UNSET
@@ -31,7 +31,6 @@ from ._errors import InvalidValueError
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import Answer, answered, lost
 from ._snapshot import (
-    Entries,
     Permission,
     Prompt,
     SessionInfo,
@@ -60,38 +59,76 @@ def apply_all(
     Raises `InvalidValueError` for something that is no event.
     """
     draft = Draft(snapshot, limits)
-    reduce_events(draft, events)
+    for event in events:
+        draft = reduce_event(draft, event)
     return draft.freeze()
 
 
-def reduce_events(draft: Draft, events: Iterable[Any]) -> None:
-    """Reduce events onto a draft.
-
-    A run of plain text chunks of one message, most of what a stream holds, is appended right here
-    without a call per chunk; the benchmark "bytes to snapshot" shows what that is worth.
-    """
-    plain = wire.TextContent
-    handlers = _ON_DRAFT
-    chunk_kind, chunk_id, append = draft.chunk_kind, draft.chunk_id, draft.append
-    for event in events:
-        kind = type(event)
-        if kind is chunk_kind and event.message_id == chunk_id and event.meta is None:
-            block = event.content
-            if type(block) is plain and block.annotations is None and block.meta is None:
-                append(block.text)
-                continue
-        handler = handlers.get(kind, _on_snapshot)
-        handler(draft, event)
-        chunk_kind, chunk_id, append = draft.chunk_kind, draft.chunk_id, draft.append
-
-
-def _on_snapshot(draft: Draft, event: Any) -> None:
-    """Handle an event that works on a finished snapshot."""
-    handler = _ON_SNAPSHOT.get(type(event))
-    if handler is None:
+def reduce_event(draft: Draft, event: Any) -> Draft:
+    """Reduce one event onto a draft; return the draft to go on with."""
+    on_draft = _ON_DRAFT.get(type(event))
+    if on_draft is not None:
+        on_draft(draft, event)
+        return draft
+    on_snapshot = _ON_SNAPSHOT.get(type(event))
+    if on_snapshot is None:
         raise InvalidValueError(f"{type(event).__name__} is not an event")
-    snapshot = draft.freeze()
-    draft.rebase(handler(snapshot, event))
+    return draft.rebased(on_snapshot(draft.freeze(), event))
+
+
+def reduce_messages(drafts: Drafts, messages: Iterable[wire.UpdateMessage]) -> None:
+    """Reduce whole `session/update` lines onto the drafts of their sessions.
+
+    Most of what a stream holds is a run of plain text chunks of one message, or of output chunks of
+    one terminal. Such a run is appended right here, without a look-up and a call per chunk; the
+    benchmark "bytes to snapshot" shows what that is worth.
+    """
+    plain, output = wire.TextContent, wire.TerminalOutputChunk
+    session_id, chunk_id = "", ""
+    kind: Any = None
+    append: Callable[[Any], None] = [].append
+    for message in messages:
+        params = message.params
+        event: Any = params.update
+        if type(event) is kind and params.session_id == session_id:
+            if kind is output:
+                if event.terminal_id == chunk_id and event.data:
+                    append(event.data)
+                    continue
+            elif event.message_id == chunk_id and event.meta is None:
+                block = event.content
+                if type(block) is plain and block.annotations is None and block.meta is None:
+                    append(block.text)
+                    continue
+        session_id = params.session_id
+        draft = drafts.reduce(session_id, event)
+        kind, chunk_id, append = draft.chunk_kind, draft.chunk_id, draft.append
+
+
+class Drafts:
+    """The drafts of the sessions that one batch touches, by session id."""
+
+    def __init__(self, snapshots: Mapping[str, Snapshot], limits: Limits) -> None:
+        self._snapshots = snapshots
+        self._limits = limits
+        self.open: dict[str, Draft] = {}
+
+    def draft(self, session_id: str) -> Draft:
+        """Return the draft of a session, a new one if nobody knows it."""
+        draft = self.open.get(session_id)
+        if draft is None:
+            base = self._snapshots.get(session_id) or Snapshot(session_id)
+            draft = self.open[session_id] = Draft(base, self._limits)
+        return draft
+
+    def knows(self, session_id: str) -> bool:
+        """Tell whether a session exists."""
+        return session_id in self.open or session_id in self._snapshots
+
+    def reduce(self, session_id: str, event: Any) -> Draft:
+        """Reduce one event of a session."""
+        draft = self.open[session_id] = reduce_event(self.draft(session_id), event)
+        return draft
 
 
 # --- Messages ---
@@ -100,9 +137,9 @@ def _on_snapshot(draft: Draft, event: Any) -> None:
 def _chunk_handler(kind: Any, type_: Any) -> Callable[[Draft, Any], None]:
     def on_chunk(draft: Draft, update: Any) -> None:
         message = draft.message(type_, update.message_id)
-        message.content.add(stored_block(update.content), update.meta)
+        message.add(stored_block(update.content), update.meta)
         draft.chunk_kind, draft.chunk_id = kind, update.message_id
-        draft.append = message.content.append
+        draft.append = message.fresh.append
 
     return on_chunk
 
@@ -122,7 +159,7 @@ def _tool_call_update(draft: Draft, update: wire.ToolCallUpdate) -> None:
 
 
 def _tool_call_content_chunk(draft: Draft, update: wire.ToolCallContentChunk) -> None:
-    draft.tool_call(update.tool_call_id).content.add(stored_item(update.content), update.meta)
+    draft.tool_call(update.tool_call_id).add(stored_item(update.content), update.meta)
 
 
 def _terminal_update(draft: Draft, update: wire.TerminalUpdate) -> None:
@@ -132,7 +169,9 @@ def _terminal_update(draft: Draft, update: wire.TerminalUpdate) -> None:
 def _terminal_output_chunk(draft: Draft, update: wire.TerminalOutputChunk) -> None:
     terminal = draft.terminal(update.terminal_id)
     if update.data:
-        terminal.content.append(update.data)
+        terminal.fresh.append(update.data)
+    draft.chunk_kind, draft.chunk_id = wire.TerminalOutputChunk, update.terminal_id
+    draft.append = terminal.fresh.append
 
 
 def _compaction_update(draft: Draft, update: wire.CompactionUpdate) -> None:
@@ -140,7 +179,7 @@ def _compaction_update(draft: Draft, update: wire.CompactionUpdate) -> None:
 
 
 def _compaction_summary_chunk(draft: Draft, update: wire.CompactionSummaryChunk) -> None:
-    draft.compaction(update.compaction_id).content.append(stored_block(update.content))
+    draft.compaction(update.compaction_id).fresh.append(stored_block(update.content))
 
 
 def _plan_update(draft: Draft, update: wire.PlanUpdate) -> None:
@@ -158,7 +197,7 @@ def _state_update(draft: Draft, update: wire.StateUpdate | wire.UnknownStateUpda
     before = draft.get("state")
     was_idle = before is None or state_name(before) == "idle"
     if was_idle and state_name(update) != "idle":
-        draft.set(foreground_start=len(draft.entries))
+        draft.set(foreground_start=draft.entry_count)
     draft.set(state=update.normalized() if isinstance(update, wire.StateUpdate) else update)
 
 
@@ -193,7 +232,7 @@ def _config_option_update(draft: Draft, update: wire.ConfigOptionUpdate) -> None
 
 
 def _notice(draft: Draft, update: wire.Notice) -> None:
-    draft.notices.append(update)
+    draft.notice(update)
 
 
 # --- What the client does and learns ---
@@ -237,8 +276,7 @@ def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
         place: attrs.evolve(call, cancel_marked=True) for place, call in _cancellable(snapshot)
     }
     if marked:
-        entries = cast("Entries", snapshot.entries.changed(marked, ()))
-        snapshot = attrs.evolve(snapshot, entries=entries)
+        snapshot = attrs.evolve(snapshot, entries=snapshot.entries.changed(marked, ()))
     return _around(snapshot, permissions=())
 
 

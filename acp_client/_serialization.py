@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from . import wire
 from ._containers import Keyed
-from ._content import ChunkMetas, ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, OutputBytes, ToolCallContents
 from ._errors import StoredSnapshotError
 from ._json import Json, NotJson, TooDeep, encode, parse
 from ._snapshot import (
@@ -168,7 +168,6 @@ _ALWAYS: Final[dict[Any, tuple[str, ...]]] = {
 """Fields that a document has even when they equal their default."""
 
 _NAMES: Final = {
-    "chunk_metas": "chunkMeta",
     "meta": "_meta",
     "pieces": "output",
     "reported_status": "reportedStatus",
@@ -246,8 +245,17 @@ def _adjusted(adjust: Any, hook: Any) -> Any:
     return hook if adjust is None else lambda *arguments: adjust(hook, *arguments)
 
 
+def _message_out(hook: Any, message: Message) -> dict[str, Any]:
+    return {**hook(message), **_chunk_metas(message.content)}
+
+
+def _message_back(hook: Any, document: dict[str, Any], kind: type) -> Message:
+    message: Message = _with_chunk_metas(hook(document, kind), document)
+    return message
+
+
 def _tool_call_out(hook: Any, call: ToolCall) -> dict[str, Any]:
-    document: dict[str, Any] = hook(call)
+    document: dict[str, Any] = {**hook(call), **_chunk_metas(call.content)}
     document["status"] = call.status
     document.pop("reportedStatus", None)
     if call.cancel_marked:
@@ -257,7 +265,8 @@ def _tool_call_out(hook: Any, call: ToolCall) -> dict[str, Any]:
 
 def _tool_call_back(hook: Any, document: dict[str, Any], kind: type) -> ToolCall:
     reported = document.get("reportedStatus", document["status"])
-    call: ToolCall = hook({**document, "reportedStatus": reported}, kind)
+    restored = hook({**document, "reportedStatus": reported}, kind)
+    call: ToolCall = _with_chunk_metas(restored, document)
     return attrs.evolve(call, cancel_marked="reportedStatus" in document)
 
 
@@ -277,11 +286,12 @@ def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
 
 
 _ADJUST_OUT: Final[dict[Any, Any]] = {
+    Message: _message_out,
     ToolCall: _tool_call_out,
     Prompt: _prompt_out,
     Surroundings: _surroundings_out,
 }
-_ADJUST_BACK: Final[dict[Any, Any]] = {ToolCall: _tool_call_back}
+_ADJUST_BACK: Final[dict[Any, Any]] = {Message: _message_back, ToolCall: _tool_call_back}
 
 
 def _register_values(converter: cattrs.Converter) -> None:
@@ -364,12 +374,17 @@ def _contents_back(converter: cattrs.Converter, documents: list[Any]) -> ToolCal
     return ToolCallContents.of(items)
 
 
-def _metas_out(converter: cattrs.Converter, metas: ChunkMetas) -> dict[str, Any]:
-    return {str(index): meta for index, meta in metas}
+def _chunk_metas(content: ContentBlocks | ToolCallContents) -> dict[str, Any]:
+    metas = {str(index): meta for index, meta in content.metas}
+    return {"chunkMeta": metas} if metas else {}
 
 
-def _metas_back(converter: cattrs.Converter, documents: dict[str, Any]) -> ChunkMetas:
-    return ChunkMetas((int(key), wire.JsonObject(meta)) for key, meta in documents.items())
+def _with_chunk_metas(entry: Any, document: dict[str, Any]) -> Any:
+    if "chunkMeta" not in document:
+        return entry
+    metas = [(int(key), wire.JsonObject(meta)) for key, meta in document["chunkMeta"].items()]
+    content = entry.content
+    return attrs.evolve(entry, content=type(content)(content.stored(), metas))
 
 
 def _output_out(converter: cattrs.Converter, output: OutputBytes) -> str:
@@ -387,7 +402,6 @@ _CONTAINERS: Final[dict[type, tuple[Any, Any]]] = {
     Plans: (_wire_values_out, _plans_back),
     ContentBlocks: (_wire_values_out, _blocks_back),
     ToolCallContents: (_wire_values_out, _contents_back),
-    ChunkMetas: (_metas_out, _metas_back),
     OutputBytes: (_output_out, _output_back),
 }
 

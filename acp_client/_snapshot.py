@@ -21,7 +21,7 @@ import attrs
 
 from . import wire
 from ._containers import Keyed
-from ._content import ChunkMetas, ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, OutputBytes, ToolCallContents
 
 MessageType = Literal["user_message", "agent_message", "agent_thought"]
 PromptStatus = Literal["pending", "accepted", "rejected", "uncertain"]
@@ -36,14 +36,12 @@ CANCELLED: Final = "cancelled"
 class Message:
     """A message of the user or the agent, or a thought.
 
-    `type` says which. Ids are unique per type. `chunk_metas` holds pairs of a content index and the
-    `_meta` that came with the chunk which brought that block.
+    `type` says which. Ids are unique per type.
     """
 
     type: MessageType
     message_id: str
     content: ContentBlocks = attrs.field(factory=ContentBlocks)
-    chunk_metas: ChunkMetas = attrs.field(factory=ChunkMetas)
     meta: wire.JsonObject | None = None
 
     @property
@@ -67,7 +65,6 @@ class ToolCall:
     reported_status: str = "pending"
     cancel_marked: bool = False
     content: ToolCallContents = attrs.field(factory=ToolCallContents)
-    chunk_metas: ChunkMetas = attrs.field(factory=ChunkMetas)
     locations: tuple[wire.ToolCallLocation, ...] = ()
     raw_input: wire.Json | None = None
     raw_output: wire.Json | None = None

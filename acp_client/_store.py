@@ -25,7 +25,6 @@ from . import _events as facts
 from . import wire
 from ._correlation import Correlation, Told
 from ._decode import Refused, decode_line, decode_refused, decode_update
-from ._draft import Draft
 from ._errors import (
     PROBLEM_KINDS,
     InvalidValueError,
@@ -37,7 +36,7 @@ from ._errors import (
 from ._framing import Framer, Line
 from ._json import encode
 from ._limits import DEFAULT_LIMITS, Limits
-from ._reducer import reduce_events
+from ._reducer import Drafts, reduce_messages
 from ._snapshot import Snapshot
 
 _ID_PREFIX: Final = "acp-client-state:"
@@ -49,32 +48,6 @@ class Outgoing:
 
     data: bytes
     request_id: wire.RequestId
-
-
-class _Batch:
-    """The drafts of the sessions that one call touches."""
-
-    def __init__(self, sessions: dict[str, Snapshot], limits: Limits) -> None:
-        self._sessions = sessions
-        self._limits = limits
-        self.drafts: dict[str, Draft] = {}
-
-    def draft(self, session_id: str) -> Draft:
-        draft = self.drafts.get(session_id)
-        if draft is None:
-            base = self._sessions.get(session_id) or Snapshot(session_id)
-            draft = self.drafts[session_id] = Draft(base, self._limits)
-        return draft
-
-    def reduce(self, told: Iterable[Told]) -> None:
-        for session_id, event in told:
-            if self._concerns(session_id, event):
-                reduce_events(self.draft(session_id), (event,))
-
-    def _concerns(self, session_id: str, event: facts.Event) -> bool:
-        """Tell whether an event has a session: new options alone do not make one."""
-        known = session_id in self.drafts or session_id in self._sessions
-        return known or not isinstance(event, facts.ConfigOptionsSet)
 
 
 class Store:
@@ -144,7 +117,7 @@ class Store:
             line = self._received.end()
             if line == b"":
                 return
-            batch = self._batch()
+            batch = self._drafts()
             self._line += 1
             self._receive_odd(batch, line, self._line, unterminated=True)
             self._publish(batch)
@@ -155,7 +128,7 @@ class Store:
         Requests, answers and cancels in them are followed; what is not understood is left alone.
         """
         with self._lock:
-            batch = self._batch()
+            batch = self._drafts()
             for line in self._sent.feed(bytes(data)):
                 self._send_line(batch, line)
             self._publish(batch)
@@ -167,8 +140,8 @@ class Store:
         requests go; nothing else changes. Bytes of an unfinished line are forgotten.
         """
         with self._lock:
-            batch = self._batch()
-            batch.reduce((session_id, facts.ConnectionLost(error)) for session_id in self._sessions)
+            batch = self._drafts()
+            self._reduce(batch, [(known, facts.ConnectionLost(error)) for known in self._sessions])
             self._correlation.lost()
             self._received.end()
             self._sent.end()
@@ -187,8 +160,8 @@ class Store:
             request_id = self._next_id()
             params = {"sessionId": session_id, "prompt": [wire.to_builtins(b) for b in blocks]}
             data = _line(id=request_id, method="session/prompt", params=params)
-            batch = self._batch()
-            batch.reduce(self._correlation.open_prompt(request_id, session_id, blocks))
+            batch = self._drafts()
+            self._reduce(batch, self._correlation.open_prompt(request_id, session_id, blocks))
             self._publish(batch)
         return Outgoing(data, request_id)
 
@@ -199,10 +172,10 @@ class Store:
         open permission requests. Unfinished tool calls of the foreground work are marked at once.
         """
         with self._lock:
-            batch = self._batch()
+            batch = self._drafts()
             asked = batch.draft(session_id).base.permissions
             answers = [_answer(request.request_id, None) for request in asked]
-            batch.reduce(self._correlation.cancel(session_id))
+            self._reduce(batch, self._correlation.cancel(session_id))
             self._publish(batch)
         notification = _line(method="session/cancel", params={"sessionId": session_id})
         return b"".join([notification, *answers])
@@ -223,8 +196,8 @@ class Store:
                 raise UnknownPermissionError(f"permission request {request_id!r} is not pending")
             if option_id is not None and option_id not in {o.option_id for o in asked.options}:
                 raise InvalidValueError(f"{option_id!r} is not one of the options")
-            batch = self._batch()
-            batch.reduce(self._correlation.close_permission(request_id))
+            batch = self._drafts()
+            self._reduce(batch, self._correlation.close_permission(request_id))
             self._publish(batch)
         return _answer(request_id, option_id)
 
@@ -232,7 +205,7 @@ class Store:
 
     def _receive_lines(self, lines: list[Line]) -> None:
         """Decode and reduce the lines of one read, as many at once as the typed decoder takes."""
-        batch = self._batch()
+        batch = self._drafts()
         start, done = self._line, 0
         self._line += len(lines)
         remaining = iter(lines)
@@ -243,7 +216,7 @@ class Store:
                 refused = False
             except (*Refused, TypeError):
                 refused = True
-            _reduce_updates(batch, updates)
+            reduce_messages(batch, updates)
             done += len(updates)
             if refused:
                 self._receive_odd(batch, lines[done], start + done + 1)
@@ -251,29 +224,35 @@ class Store:
         self._publish(batch)
 
     def _receive_odd(
-        self, batch: _Batch, line: Line, number: int, *, unterminated: bool = False
+        self, batch: Drafts, line: Line, number: int, *, unterminated: bool = False
     ) -> None:
         """Handle a line that is no well-formed session update."""
         if line is None:
             self._report(Problem(number, "too_long", "$", "is longer than the limit"))
             return
         message = decode_refused(line, number, self._report, unterminated=unterminated)
-        batch.reduce(self._correlation.received(message, number, self._report))
+        self._reduce(batch, self._correlation.received(message, number, self._report))
 
     # --- Sent lines ---
 
-    def _send_line(self, batch: _Batch, line: Line) -> None:
+    def _send_line(self, batch: Drafts, line: Line) -> None:
         if line is not None:
             message = decode_line(line, 0, _ignore, sent=True)
-            batch.reduce(self._correlation.sent(message))
+            self._reduce(batch, self._correlation.sent(message))
 
     # --- The end of a batch ---
 
-    def _batch(self) -> _Batch:
-        return _Batch(self._sessions, self._limits)
+    def _drafts(self) -> Drafts:
+        return Drafts(self._sessions, self._limits)
 
-    def _publish(self, batch: _Batch) -> None:
-        for session_id, draft in batch.drafts.items():
+    def _reduce(self, batch: Drafts, told: Iterable[Told]) -> None:
+        """Reduce events of any session; new options alone do not make a session."""
+        for session_id, event in told:
+            if batch.knows(session_id) or not isinstance(event, facts.ConfigOptionsSet):
+                batch.reduce(session_id, event)
+
+    def _publish(self, batch: Drafts) -> None:
+        for session_id, draft in batch.open.items():
             self._sessions[session_id] = draft.freeze()
 
     def _report(self, problem: Problem) -> None:
@@ -283,21 +262,6 @@ class Store:
     def _next_id(self) -> str:
         self._last_id += 1
         return f"{_ID_PREFIX}{self._last_id}"
-
-
-def _reduce_updates(batch: _Batch, messages: list[wire.UpdateMessage]) -> None:
-    """Reduce the updates of each session, a run of one session at a time."""
-    session_id = ""
-    updates: list[wire.SessionUpdate] = []
-    for message in messages:
-        params = message.params
-        if params.session_id != session_id or not updates:
-            if updates:
-                reduce_events(batch.draft(session_id), updates)
-            session_id, updates = params.session_id, []
-        updates.append(params.update)
-    if updates:
-        reduce_events(batch.draft(session_id), updates)
 
 
 def _checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentBlock, ...]:

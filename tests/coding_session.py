@@ -464,7 +464,7 @@ def cancel_the_measurement(session: Session) -> None:
     session.update("user_message", messageId="user_3", content=[content])
     session.recording.answer(prompt, result={"messageId": "user_3"})
     session.state("running", background=[WATCHER])
-    session.say("agent_5", "Measuring now, with the parser as it is on the branch. ")
+    session.say("agent_5", "Measuring now, with the parser as it is on the branch.")
     session.command("call_bench", "term_bench", "python -m tidydates.bench --dates 1_000_000")
     session.output("term_bench", progress_bar("1,000,000 dates", 40))
     title = "Install pyperf"
@@ -488,7 +488,7 @@ def stop(session: Session, late: int) -> None:
     session.exited("term_bench", exitCode=None, signal="SIGINT")
     session.tool("call_bench", status="cancelled", rawOutput={"dates": 412000, "seconds": 1.03})
     session.tool("call_install", status="cancelled")
-    session.say("agent_5", "Stopped: about 400,000 dates a second until then.")
+    session.say("agent_6", "Stopped: about 400,000 dates a second until then.")
     session.state("idle", stopReason="cancelled", background=[WATCHER])
     session.recording.wait(1500, 2500)
     session.exited("term_watch", exitCode=0)

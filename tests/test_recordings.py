@@ -6,6 +6,7 @@ import base64
 import gzip
 import io
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -266,6 +267,15 @@ def test_callbacks_that_lack_something(event: dict[str, Any], methods: list[str 
     assert recording.passed_over == (not methods)
 
 
+def test_prompts_that_overlap() -> None:
+    """Results of one session answer its prompts in the order in which they were sent."""
+    kinds = [("prompt", "a"), ("prompt", "b"), ("prompt", "a")]
+    kinds += [("prompt_result", "a"), ("prompt_result", "b"), ("prompt_result", "a")]
+    events = [{"event": {"kind": k, "sessionId": s, "content": []}} for k, s in kinds]
+    _, frames = read(json.dumps({"events": events}).encode())
+    assert [message["id"] for _, message in said(frames)] == [1, 2, 3, 1, 2, 3]
+
+
 def test_head_without_lists() -> None:
     """What a head does not tell is left out of how the session began."""
     known = {"event": {"kind": "mode_set", "sessionId": "s", "modeId": "m"}}
@@ -329,6 +339,14 @@ def test_recorder_beside_the_agent_is_turned_round() -> None:
     assert said(read(text)[1]) == CONVERSATION
 
 
+def test_what_is_no_json_does_not_settle_the_sides() -> None:
+    """Noise before the first call is kept, and says nothing about where the recorder sat."""
+    noise = b'{"dir":"received","t":1,"raw":"listening"}\n'
+    _, frames = read(noise + fixture("dir-raw.jsonl"))
+    assert (frames[0].data, frames[0].sent) == (b"listening", False)
+    assert said(frames[1:]) == CONVERSATION
+
+
 def test_own_format_is_never_turned_round() -> None:
     """An agent that sends a client's request is believed to have sent it."""
     _, frames = read(b'{"dir":"recv","message":%s}\n' % CALL)
@@ -385,12 +403,14 @@ def test_envelope_of_what_is_no_message(line: bytes, expected: bytes) -> None:
     assert [frame.data for frame in frames] == [expected]
 
 
+DEEP = b"[" * 90000 + b"]" * 90000
+
 UNUSUAL = {
     "lone surrogate": b'{"jsonrpc":"2.0","method":"x","params":"\\ud83d"}',
     "invalid UTF-8": b'{"jsonrpc":"2.0","method":"x","params":"\xff\xfe"}',
     "huge numbers": b'{"jsonrpc":"2.0","method":"x","params":[1e400,' + b"9" * 5000 + b"]}",
     "duplicate keys": b'{"jsonrpc":"2.0","method":"x","method":"y"}',
-    "deep": b'{"jsonrpc":"2.0","method":"x","params":' + b"[" * 90000 + b"]" * 90000 + b"}",
+    "deep": b'{"jsonrpc":"2.0","method":"x","params":' + DEEP + b"}",
     "brackets in text": b'{"jsonrpc":"2.0","method":"\\"}],{:","params":"\\ud83d"}',
     "escaped key": b'{"\\u006asonrpc":"2.0","method":"\\ud83d"}',
 }
@@ -534,6 +554,7 @@ NO_RECORDINGS = {
     "broken": b'{"a": [1, 2',
     "other calls": b'{"id": 7, "method": "GET", "url": "/"}\n',
     "deep": b'{"dir":' + b"[" * 200000,
+    "odd direction": b'{"dir":5,"message":{}}',
     "odd method": b'{"id":1,"method":{},"params":{}}',
 }
 
@@ -794,13 +815,38 @@ def test_time_stamps(text: bytes, unit: float | None, expected: float | None) ->
     assert seconds(text, unit) == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="no time zone to set here")
+def test_stamps_without_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A date that names no zone is of UTC, wherever it is read."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert date_and_time("2026-01-01 00:00:00,250") == START
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 def test_dates_at_the_edge() -> None:
     """The first date that can be written has a time."""
     assert date_and_time("0001-01-01T00:00:00+23:59") is not None
 
 
 @pytest.mark.parametrize(
-    "data", [b"5", b"[1]", b"{", b'{"a":1}x', b'{"a":NaN}', b"[[" * 60000, b"{]" * 60000, b"\xff"]
+    "data",
+    [
+        b"5",
+        b"[1]",
+        b"{",
+        b'{"a":1}x',
+        b'{"a":NaN}',
+        b"[[" * 60000,
+        b"{]" * 60000,
+        b"\xff",
+        b'{"a":' + DEEP,
+        b'{"a":' + DEEP + b"}x",
+        b'{"a":' + DEEP + b"}{}",
+    ],
 )
 def test_members_of_what_is_no_object(data: bytes) -> None:
     """Slicing refuses what is no object, also where it nests too deep to be parsed."""
@@ -812,6 +858,7 @@ def test_slices_of_containers() -> None:
     """Empty and unusual containers are sliced as well."""
     assert members(b" {} ") == {}
     assert elements(b"[]") == []
+    assert list(members(b'{"a":' + DEEP + b",}")) == ["a"]
     assert [bytes(raw) for raw in elements(b'["\\ud800", {"a":[1,2]} ,"\\\\"]')] == [
         b'"\\ud800"',
         b'{"a":[1,2]}',

@@ -261,7 +261,6 @@ def bad_updates(session: Session) -> None:
 
 def odd_numbers(session: Session) -> None:
     """Record numbers at the edge, and keys that come twice."""
-    session.update("usage_update", used=1200.0, size=10**30, cost={"amount": "free"})
     shape = (
         '{"jsonrpc":"2.0","method":"session/update","params":'
         '{"sessionId":"sess_rough","update":{"sessionUpdate":%s}}}'
@@ -269,9 +268,10 @@ def odd_numbers(session: Session) -> None:
     for body in (
         '"usage_update","used":1e400,"size":200000',
         '"tool_call_update","toolCallId":"call_3","title":"lost","title":"won","rawInput":1e400',
-        '"notice","severity":"info","title":"-0 is a number","line":-0',
+        '"usage_update","used":-0,"size":1e5',
     ):
         session.recording.literal("recv", shape % body)
+    session.update("usage_update", used=1200.0, size=10**30, cost={"amount": "free"})
 
 
 def raw() -> bytes:

@@ -16,7 +16,7 @@ import attrs
 
 from ._recording_frames import Frame, Tally, Value
 from ._recording_json import Members, NotJson, members, quoted, string
-from ._recording_rewritten import SESSION, message, text_of, update
+from ._recording_rewritten import SESSION, message, text_of, update_notification
 from ._recording_times import MILLISECONDS, seconds
 
 Written = tuple[bool, bytes]
@@ -40,10 +40,10 @@ class Callbacks:
     name: str
     head: str | None = "meta"
 
-    def recognises(self, data: bytes) -> bool:
+    def recognises(self, data: bytes, found: Members) -> bool:
         """Take an entry whose event is of a kind of callback."""
         try:
-            return string(bytes(_event(data)["kind"])) in _CALLBACKS
+            return string(bytes(_event(found)["kind"])) in _CALLBACKS
         except (NotJson, KeyError):
             return False
 
@@ -53,7 +53,7 @@ class Callbacks:
         for number, data in values:
             try:
                 entry = members(data)
-                made = transcript.messages(entry if number == 0 else _event(data), number == 0)
+                made = transcript.messages(entry if number == 0 else _event(entry), number == 0)
             except (NotJson, KeyError):
                 tally.pass_over()
                 continue
@@ -61,8 +61,8 @@ class Callbacks:
             yield from (Frame(number, sent, text, time) for sent, text in made)
 
 
-def _event(data: bytes) -> Members:
-    return members(bytes(members(data)["event"]))
+def _event(entry: Members) -> Members:
+    return members(bytes(entry["event"]))
 
 
 class _Transcript:
@@ -95,7 +95,7 @@ class _Transcript:
         if commands := text_of(meta, "initialAvailableCommands"):
             kind = b'"available_commands_update"'
             text = _object(sessionUpdate=kind, availableCommands=commands)
-            made.append((False, update(self.session, text)))
+            made.append((False, update_notification(self.session, text)))
         return made
 
     def prompt(self, event: Members) -> list[Written]:
@@ -115,7 +115,7 @@ class _Transcript:
 
     def session_update(self, event: Members) -> list[Written]:
         """Tell that the agent sent an update."""
-        return [(False, update(self.session, bytes(event["update"])))]
+        return [(False, update_notification(self.session, bytes(event["update"])))]
 
     def permission_request(self, event: Members) -> list[Written]:
         """Tell that the agent asked, and the client chose an option or none."""

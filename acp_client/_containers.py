@@ -80,6 +80,14 @@ class Items(Sequence[T]):
         """Return the version with more stored items; only content has metas."""
         return self.appended(items)
 
+    @classmethod
+    def made(cls, items: list[Any], metas: Sequence[Any] | None = None) -> Self:
+        """Make a sequence of a list of stored items, which it keeps; only content has metas."""
+        version = cls.__new__(cls)
+        version._shared = _Shared(items)
+        version._length = len(items)
+        return version
+
     def grew_from(self, older: Items[Any]) -> bool:
         """Tell whether this is `older`, or `older` with items appended, without comparing any."""
         return self._shared is older._shared and self._length >= older._length

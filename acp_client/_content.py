@@ -99,6 +99,13 @@ class _Content(Items[T]):
             version._metas = Items(metas) if self._metas is None else self._metas.appended(metas)
         return version
 
+    @classmethod
+    def made(cls, items: list[Any], metas: Sequence[ChunkMeta] | None = None) -> Self:
+        """Make a sequence of a list of stored items, which it keeps, with their chunks' metas."""
+        version = super().made(items)
+        version._metas = Items(metas) if metas else None
+        return version
+
     def _equals(self, other: Items[Any]) -> bool:
         return super()._equals(other) and self._metas == getattr(other, "_metas", None)
 

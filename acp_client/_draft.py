@@ -11,15 +11,22 @@ batches do not need are class attributes until they are set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ClassVar, Final
+from collections.abc import Hashable, Sequence
+from typing import Any, Final
 
 import attrs
 from msgspec import UNSET
 
 from . import wire
 from ._containers import Keyed
-from ._content import ChunkMeta, OutputBytes, stored_block, stored_item
+from ._content import (
+    ChunkMeta,
+    ContentBlocks,
+    OutputBytes,
+    ToolCallContents,
+    stored_block,
+    stored_item,
+)
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import echoed
 from ._snapshot import (
@@ -59,19 +66,20 @@ def changed(base: Any, changes: dict[str, Any]) -> Any:
 class _Growing:
     """What the drafts have in common: content that grows, or is replaced and then grows.
 
-    `place` is where the entity is, or will be, among its like. `base` is the entity before the
-    batch; `is_new` says that it was made for this draft.
+    `base` is the entity before the batch, `None` for a new one; `content` is its content then.
+    `place` is where it is, or will be, among its like.
     """
 
-    __slots__ = ("base", "fresh", "is_new", "metas", "place", "replaced")
+    __slots__ = ("base", "content", "fresh", "metas", "place", "replaced")
 
     base: Any
+    content: Any
     metas: list[ChunkMeta] | None
 
-    def __init__(self, base: Any, place: int, is_new: bool) -> None:
+    def __init__(self, base: Any, content: Any, place: int) -> None:
         self.base = base
+        self.content = content
         self.place = place
-        self.is_new = is_new
         self.fresh: list[Any] = []
         self.metas = None
         self.replaced = False
@@ -83,26 +91,34 @@ class _Growing:
 
     def add(self, item: Any, meta: wire.JsonObject | None) -> None:
         if meta is not None and meta.text != _NO_META:
-            before = 0 if self.replaced else len(self.base.content)
+            before = 0 if self.replaced or self.base is None else len(self.content)
             self.metas = [*(self.metas or ()), (before + len(self.fresh), meta)]
         self.fresh.append(item)
 
-    def grown(self, before: Any) -> Any:
-        """Return the content after the batch: `before` itself if that is what it is again."""
+    def grown(self, kind: Any) -> Any:
+        """Return the content after the batch: the same object if it is what it was."""
+        before = self.content
+        if before is None:
+            return kind.made(self.fresh, self.metas)
         if not self.replaced:
             return before.grown(self.fresh, self.metas) if self.fresh else before
-        after = type(before)(self.fresh, self.metas or ())
+        after = kind.made(self.fresh, self.metas)
         return before if after == before else after
 
 
 class MessageDraft(_Growing):
     """A message in the making."""
 
-    __slots__ = ("meta",)
+    __slots__ = ("key", "meta")
 
-    def __init__(self, base: Message, place: int, is_new: bool) -> None:
-        _Growing.__init__(self, base, place, is_new)
-        self.meta = base.meta
+    def __init__(self, key: tuple[MessageType, str], base: Message | None, place: int) -> None:
+        self.key = key
+        if base is None:
+            _Growing.__init__(self, None, None, place)
+            self.meta = None
+        else:
+            _Growing.__init__(self, base, base.content, place)
+            self.meta = base.meta
 
     def patch(self, update: wire.UserMessage | wire.AgentMessage | wire.AgentThought) -> None:
         if update.content is not UNSET:
@@ -111,120 +127,199 @@ class MessageDraft(_Growing):
             self.meta = patched_meta(self.meta, update.meta)
 
     def freeze(self) -> Message:
-        base: Message = self.base
-        content = self.grown(base.content)
-        if content is base.content and self.meta == base.meta:
+        base: Message | None = self.base
+        content = self.grown(ContentBlocks)
+        if base is not None and content is base.content and self.meta == base.meta:
             return base
-        return Message(base.type, base.message_id, content, self.meta)
+        return Message(*self.key, content, self.meta)
+
+
+_TOOL_CALL_FIELDS: Final = ("name", "title", "raw_input", "raw_output", "capabilities")
+_TERMINAL_FIELDS: Final = ("command", "cwd", "exit_status", "size", "capabilities")
 
 
 class _PatchedDraft(_Growing):
-    """An entity with many fields that patches set: `changes` by attribute."""
+    """An entity with many fields that patches set: a mutable mirror of the frozen class.
 
-    __slots__ = ("changes",)
+    Mirrors are frozen by calling the class; `attrs.evolve` takes several times as long (see the
+    benchmark "one apply per update").
+    """
 
-    def __init__(self, base: Any, place: int, is_new: bool) -> None:
-        _Growing.__init__(self, base, place, is_new)
-        self.changes: dict[str, Any] = {}
+    __slots__ = ("capabilities", "key", "meta")
+    meta: wire.JsonObject | None
 
     def take(self, update: Any, names: Sequence[str]) -> None:
         """Take what an update says of some fields that `null` resets to `None`."""
         for name in names:
             value = getattr(update, name)
             if value is not UNSET:
-                self.changes[name] = value
+                setattr(self, name, value)
         if update.meta is not UNSET:
-            before = self.changes.get("meta", self.base.meta)
-            self.changes["meta"] = patched_meta(before, update.meta)
+            self.meta = patched_meta(self.meta, update.meta)
 
 
 class ToolCallDraft(_PatchedDraft):
     """A tool call in the making."""
 
-    __slots__ = ()
-    _FIELDS: ClassVar = ("name", "title", "raw_input", "raw_output", "capabilities")
+    __slots__ = (
+        "cancel_marked",
+        "kind",
+        "locations",
+        "name",
+        "raw_input",
+        "raw_output",
+        "reported_status",
+        "title",
+    )
+
+    def __init__(self, key: tuple[str, str], base: ToolCall | None, place: int) -> None:
+        self.key = key
+        known = base or _NEW_TOOL_CALL
+        _Growing.__init__(self, base, base and base.content, place)
+        self.name = known.name
+        self.title = known.title
+        self.kind = known.kind
+        self.reported_status = known.reported_status
+        self.cancel_marked = known.cancel_marked
+        self.locations = known.locations
+        self.raw_input = known.raw_input
+        self.raw_output = known.raw_output
+        self.capabilities = known.capabilities
+        self.meta = known.meta
 
     def patch(self, update: wire.ToolCallUpdate) -> None:
-        self.take(update, self._FIELDS)
-        changes = self.changes
+        self.take(update, _TOOL_CALL_FIELDS)
         if update.kind is not UNSET:
-            changes["kind"] = "other" if update.kind is None else update.kind
+            self.kind = "other" if update.kind is None else update.kind
         if update.status is not UNSET:
-            changes["reported_status"] = "pending" if update.status is None else update.status
-            changes["cancel_marked"] = False
+            self.reported_status = "pending" if update.status is None else update.status
+            self.cancel_marked = False
         if update.locations is not UNSET:
-            changes["locations"] = update.locations or ()
+            self.locations = update.locations or ()
         if update.content is not UNSET:
             self.replace([stored_item(item) for item in update.content or ()])
 
     def freeze(self) -> ToolCall:
-        self.changes["content"] = self.grown(self.base.content)
-        frozen: ToolCall = changed(self.base, self.changes)
-        return frozen
+        frozen = ToolCall(
+            self.key[1],
+            self.name,
+            self.title,
+            self.kind,
+            self.reported_status,
+            self.cancel_marked,
+            self.grown(ToolCallContents),
+            self.locations,
+            self.raw_input,
+            self.raw_output,
+            self.capabilities,
+            self.meta,
+        )
+        return self.base if frozen == self.base else frozen
 
 
 class CompactionDraft(_PatchedDraft):
     """A compaction in the making."""
 
-    __slots__ = ()
+    __slots__ = ("error", "status")
+
+    def __init__(self, key: tuple[str, str], base: Compaction | None, place: int) -> None:
+        self.key = key
+        known = base or _NEW_COMPACTION
+        _Growing.__init__(self, base, base and base.summary, place)
+        self.status = known.status
+        self.error = known.error
+        self.meta = known.meta
 
     def patch(self, update: wire.CompactionUpdate) -> None:
         self.take(update, ("error",))
-        self.changes["status"] = update.status
+        self.status = update.status
         if update.summary is not UNSET:
             self.replace([stored_block(block) for block in update.summary or ()])
 
     def freeze(self) -> Compaction:
-        self.changes["summary"] = self.grown(self.base.summary)
-        frozen: Compaction = changed(self.base, self.changes)
-        return frozen
+        summary = self.grown(ContentBlocks)
+        frozen = Compaction(self.key[1], self.status, summary, self.error, self.meta)
+        return self.base if frozen == self.base else frozen
 
 
 class TerminalDraft(_PatchedDraft):
     """A terminal in the making."""
 
-    __slots__ = ("limit",)
+    __slots__ = ("command", "cwd", "dropped_bytes", "exit_status", "limit", "output_meta", "size")
+
     limit: int | None
-    _FIELDS: ClassVar = ("command", "cwd", "exit_status", "size", "capabilities")
+
+    def __init__(self, key: str, base: Terminal | None, place: int) -> None:
+        self.key = key
+        known = base or _NEW_TERMINAL
+        _Growing.__init__(self, base, base and base.pieces, place)
+        self.command = known.command
+        self.cwd = known.cwd
+        self.output_meta = known.output_meta
+        self.exit_status = known.exit_status
+        self.size = known.size
+        self.capabilities = known.capabilities
+        self.meta = known.meta
+        self.dropped_bytes = known.dropped_bytes
 
     def patch(self, update: wire.TerminalUpdate) -> None:
-        self.take(update, self._FIELDS)
+        self.take(update, _TERMINAL_FIELDS)
         if update.output is not UNSET:
             self._replace_output(update.output)
 
     def _replace_output(self, output: wire.TerminalOutput | wire.UnsetType | None) -> None:
         given = output if isinstance(output, wire.TerminalOutput) else wire.TerminalOutput(b"")
-        self.replace([given.data] if given.data else [])
+        self.replace([given.data])
         empty = given.meta is None or given.meta.text == _NO_META
-        self.changes["output_meta"] = None if empty else given.meta
-        self.changes["dropped_bytes"] = 0
+        self.output_meta = None if empty else given.meta
+        self.dropped_bytes = 0
 
-    def freeze(self) -> Terminal:
-        pieces: OutputBytes = self.grown(self.base.pieces)
+    def _output(self) -> OutputBytes:
+        self.fresh[:] = filter(None, self.fresh)  # an empty piece is no output
+        pieces: OutputBytes = self.grown(OutputBytes)
         if self.limit is not None:
             pieces, surplus = pieces.limited(self.limit)
-            dropped = self.changes.get("dropped_bytes", self.base.dropped_bytes)
-            self.changes["dropped_bytes"] = dropped + surplus
-        self.changes["pieces"] = pieces
-        frozen: Terminal = changed(self.base, self.changes)
-        return frozen
+            self.dropped_bytes += surplus
+        return pieces
+
+    def freeze(self) -> Terminal:
+        pieces = self._output()
+        frozen = Terminal(
+            self.key,
+            self.command,
+            self.cwd,
+            pieces,
+            self.output_meta,
+            self.exit_status,
+            self.size,
+            self.capabilities,
+            self.meta,
+            self.dropped_bytes,
+        )
+        return self.base if frozen == self.base else frozen
+
+
+_NEW_TOOL_CALL: Final = ToolCall("")
+_NEW_COMPACTION: Final = Compaction("")
+_NEW_TERMINAL: Final = Terminal("")
+"""What an entity is before anything was said of it."""
 
 
 class _WholeDraft:
     """An entity that is always replaced whole: a plan, or an update that nobody knows."""
 
-    __slots__ = ("base", "is_new", "place", "value")
+    __slots__ = ("base", "place", "value")
 
-    def __init__(self, base: Any, place: int, is_new: bool) -> None:
-        self.base = self.value = base
+    def __init__(self, key: Hashable, base: Any, place: int) -> None:
+        self.base = base
         self.place = place
-        self.is_new = is_new
+        self.value: Any = None
 
     def freeze(self) -> Any:
         return self.base if self.value == self.base else self.value
 
 
-class _Places(dict[Hashable, Any]):
+class _Places(dict[Any, Any]):
     """The drafts of one keyed sequence by key, new ones in the order of their places."""
 
     __slots__ = ("base", "count")
@@ -233,13 +328,13 @@ class _Places(dict[Hashable, Any]):
         self.base = base
         self.count = len(base)
 
-    def open(self, key: Hashable, draft: Any, make: Callable[[], Any]) -> Any:
-        """Open the draft of a key; `make` makes the entity if it is not there yet."""
+    def open(self, key: Any, draft: Any) -> Any:
+        """Open the draft of an entity, which takes the next place if it is not there yet."""
         place = self.base.place(key)
         if place >= 0:
-            opened = draft(self.base.at(place), place, False)
+            opened = draft(key, self.base.at(place), place)
         else:
-            opened = draft(make(), self.count, True)
+            opened = draft(key, None, self.count)
             self.count += 1
         self[key] = opened
         return opened
@@ -249,27 +344,15 @@ class _Places(dict[Hashable, Any]):
         replaced, added = {}, []
         for key, draft in self.items():
             value = draft.freeze()
-            if draft.is_new:
+            if draft.base is None:
                 added.append((key, value))
             elif value is not draft.base:
                 replaced[draft.place] = value
         return base.changed(replaced, added) if replaced or added else base
 
 
-def _nowhere(item: Any) -> None:
-    """Stand in for `append` while nothing was appended."""
-
-
 class Draft:
-    """A session in the making.
-
-    `chunk_kind`, `chunk_id` and `append` remember where the last chunk went to, so that a run of
-    chunks is appended without a look-up (see the benchmark "bytes to snapshot").
-    """
-
-    chunk_kind: type | None = None
-    chunk_id: str = ""
-    append: Callable[[Any], None] = staticmethod(_nowhere)
+    """A session in the making."""
 
     _terminals: _Places | None = None
     _plans: _Places | None = None
@@ -294,42 +377,39 @@ class Draft:
         key = (type, message_id)
         draft: MessageDraft | None = self._entries.get(key)
         if draft is None:
-            draft = self._entries.open(key, MessageDraft, lambda: Message(type, message_id))
-            if draft.is_new and type == "user_message":
+            draft = self._entries.open(key, MessageDraft)
+            if draft.base is None and type == "user_message":
                 self._echo(message_id)
         return draft
 
     def tool_call(self, tool_call_id: str) -> ToolCallDraft:
         key = ("tool_call", tool_call_id)
-        draft: ToolCallDraft = self._entries.get(key) or self._entries.open(
-            key, ToolCallDraft, lambda: ToolCall(tool_call_id)
-        )
+        draft: ToolCallDraft = self._entries.get(key) or self._entries.open(key, ToolCallDraft)
         return draft
 
     def compaction(self, compaction_id: str) -> CompactionDraft:
         key = ("compaction", compaction_id)
-        draft: CompactionDraft = self._entries.get(key) or self._entries.open(
-            key, CompactionDraft, lambda: Compaction(compaction_id)
-        )
+        entries = self._entries
+        draft: CompactionDraft = entries.get(key) or entries.open(key, CompactionDraft)
         return draft
 
     def unknown(self, update: wire.Unknown) -> None:
         entries = self._entries
-        entries.open(("unknown", entries.count), _WholeDraft, lambda: UnknownEntry(update))
+        entries.open(("unknown", entries.count), _WholeDraft).value = UnknownEntry(update)
 
     def terminal(self, terminal_id: str) -> TerminalDraft:
         if self._terminals is None:
             self._terminals = _Places(self.base.terminals)
         draft: TerminalDraft | None = self._terminals.get(terminal_id)
         if draft is None:
-            draft = self._terminals.open(terminal_id, TerminalDraft, lambda: Terminal(terminal_id))
+            draft = self._terminals.open(terminal_id, TerminalDraft)
             draft.limit = self._limits.terminal_bytes
         return draft
 
     def plan(self, plan_id: str, plan: wire.PlanItems | wire.Unknown) -> None:
         if self._plans is None:
             self._plans = _Places(self.base.plans)
-        draft = self._plans.get(plan_id) or self._plans.open(plan_id, _WholeDraft, lambda: plan)
+        draft = self._plans.get(plan_id) or self._plans.open(plan_id, _WholeDraft)
         draft.value = plan
 
     def notice(self, notice: wire.Notice) -> None:

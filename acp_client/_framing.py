@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-TOO_LONG: Final = None
-"""Stands in for a line that was longer than the limit."""
-
-Line = bytes | None
+TOO_LONG: Final = b"\n"
+"""Stands in for a line that was longer than the limit; no line holds a line feed."""
 
 
 class Framer:
@@ -24,20 +22,19 @@ class Framer:
         self._held = 0
         self._skipping = False
 
-    def feed(self, data: bytes) -> list[Line]:
+    def feed(self, data: bytes) -> list[bytes]:
         """Take bytes; return the lines that they finish."""
-        first, *rest = data.split(b"\n")
-        self._hold(first)
-        if not rest:
-            return []
-        last = rest.pop()
-        lines: list[Line] = [self._release(), *rest]
+        lines: list[bytes] = data.split(b"\n")
+        last = lines.pop()
+        if lines and self._held:
+            self._hold(lines[0])
+            lines[0] = self._release()
         if len(data) > self._limit:
-            lines = [TOO_LONG if line and len(line) > self._limit else line for line in lines]
+            lines = [TOO_LONG if len(line) > self._limit else line for line in lines]
         self._hold(last)
         return lines
 
-    def end(self) -> Line | bytes:
+    def end(self) -> bytes:
         """Return the unfinished line, which is empty if there is none, and forget it."""
         return self._release()
 
@@ -49,7 +46,7 @@ class Framer:
         elif piece:
             self._pieces.append(piece)
 
-    def _release(self) -> Line:
+    def _release(self) -> bytes:
         line = TOO_LONG if self._skipping else b"".join(self._pieces)
         self._pieces.clear()
         self._held = 0

@@ -31,6 +31,7 @@ from ._errors import InvalidValueError
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import Answer, answered, lost
 from ._snapshot import (
+    MessageType,
     Permission,
     Prompt,
     SessionInfo,
@@ -48,7 +49,7 @@ def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LI
 
     Raises `InvalidValueError` for something that is no event.
     """
-    return apply_all(snapshot, (event,), limits=limits)
+    return reduce_event(Draft(snapshot, limits), event).freeze()
 
 
 def apply_all(
@@ -74,35 +75,6 @@ def reduce_event(draft: Draft, event: Any) -> Draft:
     if on_snapshot is None:
         raise InvalidValueError(f"{type(event).__name__} is not an event")
     return draft.rebased(on_snapshot(draft.freeze(), event))
-
-
-def reduce_messages(drafts: Drafts, messages: Iterable[wire.UpdateMessage]) -> None:
-    """Reduce whole `session/update` lines onto the drafts of their sessions.
-
-    Most of what a stream holds is a run of plain text chunks of one message, or of output chunks of
-    one terminal. Such a run is appended right here, without a look-up and a call per chunk; the
-    benchmark "bytes to snapshot" shows what that is worth.
-    """
-    plain, output = wire.TextContent, wire.TerminalOutputChunk
-    session_id, chunk_id = "", ""
-    kind: Any = None
-    append: Callable[[Any], None] = [].append
-    for message in messages:
-        params = message.params
-        event: Any = params.update
-        if type(event) is kind and params.session_id == session_id:
-            if kind is output:
-                if event.terminal_id == chunk_id and event.data:
-                    append(event.data)
-                    continue
-            elif event.message_id == chunk_id and event.meta is None:
-                block = event.content
-                if type(block) is plain and block.annotations is None and block.meta is None:
-                    append(block.text)
-                    continue
-        session_id = params.session_id
-        draft = drafts.reduce(session_id, event)
-        kind, chunk_id, append = draft.chunk_kind, draft.chunk_id, draft.append
 
 
 class Drafts:
@@ -134,17 +106,15 @@ class Drafts:
 # --- Messages ---
 
 
-def _chunk_handler(kind: Any, type_: Any) -> Callable[[Draft, Any], None]:
+def _chunk_handler(type_: MessageType) -> Callable[[Draft, Any], None]:
     def on_chunk(draft: Draft, update: Any) -> None:
         message = draft.message(type_, update.message_id)
         message.add(stored_block(update.content), update.meta)
-        draft.chunk_kind, draft.chunk_id = kind, update.message_id
-        draft.append = message.fresh.append
 
     return on_chunk
 
 
-def _message_handler(type_: Any) -> Callable[[Draft, Any], None]:
+def _message_handler(type_: MessageType) -> Callable[[Draft, Any], None]:
     def on_message(draft: Draft, update: Any) -> None:
         draft.message(type_, update.message_id).patch(update)
 
@@ -168,10 +138,7 @@ def _terminal_update(draft: Draft, update: wire.TerminalUpdate) -> None:
 
 def _terminal_output_chunk(draft: Draft, update: wire.TerminalOutputChunk) -> None:
     terminal = draft.terminal(update.terminal_id)
-    if update.data:
-        terminal.fresh.append(update.data)
-    draft.chunk_kind, draft.chunk_id = wire.TerminalOutputChunk, update.terminal_id
-    draft.append = terminal.fresh.append
+    terminal.fresh.append(update.data)
 
 
 def _compaction_update(draft: Draft, update: wire.CompactionUpdate) -> None:
@@ -357,11 +324,11 @@ def _connection_lost(snapshot: Snapshot, event: facts.ConnectionLost) -> Snapsho
 
 
 _ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
-    wire.UserMessageChunk: _chunk_handler(wire.UserMessageChunk, "user_message"),
+    wire.UserMessageChunk: _chunk_handler("user_message"),
     wire.UserMessage: _message_handler("user_message"),
-    wire.AgentMessageChunk: _chunk_handler(wire.AgentMessageChunk, "agent_message"),
+    wire.AgentMessageChunk: _chunk_handler("agent_message"),
     wire.AgentMessage: _message_handler("agent_message"),
-    wire.AgentThoughtChunk: _chunk_handler(wire.AgentThoughtChunk, "agent_thought"),
+    wire.AgentThoughtChunk: _chunk_handler("agent_thought"),
     wire.AgentThought: _message_handler("agent_thought"),
     wire.StateUpdate: _state_update,
     wire.UnknownStateUpdate: _state_update,

@@ -24,7 +24,7 @@ import msgspec
 from . import _events as facts
 from . import wire
 from ._correlation import Correlation, Told
-from ._decode import Refused, decode_line, decode_refused, decode_update
+from ._decode import decode_line, decode_refused
 from ._errors import (
     PROBLEM_KINDS,
     InvalidValueError,
@@ -33,10 +33,11 @@ from ._errors import (
     UnknownPermissionError,
     UnknownSessionError,
 )
-from ._framing import Framer, Line
+from ._framing import TOO_LONG, Framer
+from ._intake import Intake
 from ._json import encode
 from ._limits import DEFAULT_LIMITS, Limits
-from ._reducer import Drafts, reduce_messages
+from ._reducer import Drafts
 from ._snapshot import Snapshot
 
 _ID_PREFIX: Final = "acp-client-state:"
@@ -62,6 +63,7 @@ class Store:
         self._lock = threading.RLock()
         self._sessions: dict[str, Snapshot] = {}
         self._correlation = Correlation()
+        self._intake = Intake()
         self._received = Framer(limits.line_length)
         self._sent = Framer(limits.line_length)
         self._line = 0
@@ -203,31 +205,23 @@ class Store:
 
     # --- Received lines ---
 
-    def _receive_lines(self, lines: list[Line]) -> None:
-        """Decode and reduce the lines of one read, as many at once as the typed decoder takes."""
+    def _receive_lines(self, lines: list[bytes]) -> None:
+        """Decode and reduce the lines of one read."""
         batch = self._drafts()
-        start, done = self._line, 0
+        first = self._line + 1
         self._line += len(lines)
-        remaining = iter(lines)
-        while done < len(lines):
-            updates: list[wire.UpdateMessage] = []
-            try:
-                updates.extend(map(decode_update, remaining))  # type: ignore[arg-type]  # None is refused
-                refused = False
-            except (*Refused, TypeError):
-                refused = True
-            reduce_messages(batch, updates)
-            done += len(updates)
-            if refused:
-                self._receive_odd(batch, lines[done], start + done + 1)
-                done += 1
+
+        def take_odd(line: bytes, index: int) -> None:
+            self._receive_odd(batch, line, first + index)
+
+        self._intake.take(batch, lines, take_odd)
         self._publish(batch)
 
     def _receive_odd(
-        self, batch: Drafts, line: Line, number: int, *, unterminated: bool = False
+        self, batch: Drafts, line: bytes, number: int, *, unterminated: bool = False
     ) -> None:
         """Handle a line that is no well-formed session update."""
-        if line is None:
+        if line == TOO_LONG:
             self._report(Problem(number, "too_long", "$", "is longer than the limit"))
             return
         message = decode_refused(line, number, self._report, unterminated=unterminated)
@@ -235,8 +229,8 @@ class Store:
 
     # --- Sent lines ---
 
-    def _send_line(self, batch: Drafts, line: Line) -> None:
-        if line is not None:
+    def _send_line(self, batch: Drafts, line: bytes) -> None:
+        if line != TOO_LONG:
             message = decode_line(line, 0, _ignore, sent=True)
             self._reduce(batch, self._correlation.sent(message))
 

@@ -7,8 +7,8 @@ and `shown` are that mapping, for both kinds of content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Self, TypeAlias, TypeVar
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeVar
 
 from . import wire
 from ._containers import Items, accumulated_text
@@ -71,16 +71,6 @@ ChunkMeta: TypeAlias = tuple[int, wire.JsonObject]
 class _Content(Items[T]):
     """Items with the `_meta` of the chunks that brought them."""
 
-    __slots__ = ("_metas",)
-
-    _metas: Items[ChunkMeta] | None
-
-    def __init__(self, items: Iterable[Any] = (), metas: Iterable[ChunkMeta] = ()) -> None:
-        """Take items as they are stored (see `of` for those of the wire)."""
-        super().__init__(items)
-        found = tuple(metas)
-        self._metas = Items(found) if found else None
-
     @property
     def metas(self) -> tuple[ChunkMeta, ...]:
         """The `_meta` of chunks, each with the index of the item that its chunk brought."""
@@ -91,36 +81,16 @@ class _Content(Items[T]):
         """The text blocks joined, exactly as they came; anything else has no text."""
         return accumulated_text(self, _TextAccumulator)
 
-    def grown(self, items: Sequence[Any], metas: Sequence[ChunkMeta] | None = None) -> Self:
-        """Return the version with more stored items, and the metas of their chunks."""
-        version = self.appended(items)
-        version._metas = self._metas
-        if metas:
-            version._metas = Items(metas) if self._metas is None else self._metas.appended(metas)
-        return version
-
-    @classmethod
-    def made(cls, items: list[Any], metas: Sequence[ChunkMeta] | None = None) -> Self:
-        """Make a sequence of a list of stored items, which it keeps, with their chunks' metas."""
-        version = super().made(items)
-        version._metas = Items(metas) if metas else None
-        return version
-
-    def _equals(self, other: Items[Any]) -> bool:
-        return super()._equals(other) and self._metas == getattr(other, "_metas", None)
-
 
 class ContentBlocks(_Content[wire.ContentBlock]):
     """The content blocks of a message, a thought or a summary: an immutable sequence."""
-
-    __slots__ = ()
 
     @classmethod
     def of(
         cls, blocks: Iterable[wire.ContentBlock], metas: Iterable[ChunkMeta] = ()
     ) -> ContentBlocks:
         """Make a sequence of blocks as they come from the wire."""
-        return cls(map(stored_block, blocks), metas)
+        return cls.made([stored_block(block) for block in blocks], tuple(metas))
 
     def _shown(self, item: Any) -> wire.ContentBlock:
         return wire.TextContent(item) if type(item) is str else item
@@ -129,14 +99,12 @@ class ContentBlocks(_Content[wire.ContentBlock]):
 class ToolCallContents(_Content[wire.ToolCallContent]):
     """The content of a tool call: an immutable sequence of content, diffs and terminals."""
 
-    __slots__ = ()
-
     @classmethod
     def of(
         cls, items: Iterable[wire.ToolCallContent], metas: Iterable[ChunkMeta] = ()
     ) -> ToolCallContents:
         """Make a sequence of items as they come from the wire."""
-        return cls(map(stored_item, items), metas)
+        return cls.made([stored_item(item) for item in items], tuple(metas))
 
     def _shown(self, item: Any) -> wire.ToolCallContent:
         return wire.Content(wire.TextContent(item)) if type(item) is str else item
@@ -165,8 +133,6 @@ class _TranscriptAccumulator:
 class OutputBytes(Items[bytes]):
     """The output of a terminal as the pieces it came in."""
 
-    __slots__ = ()
-
     @property
     def data(self) -> bytes:
         """All bytes, exactly as they came."""
@@ -182,7 +148,7 @@ class OutputBytes(Items[bytes]):
         if surplus <= 0:
             return self, 0
         kept = self.data[surplus:]
-        return OutputBytes([kept] if kept else []), surplus
+        return OutputBytes.made([kept] if kept else []), surplus
 
     @property
     def text(self) -> str:

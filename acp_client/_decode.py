@@ -3,7 +3,7 @@
 Nothing raises through here. What the peer got wrong becomes a `Problem`; the ladder is
 
 1. `decode_update`, the typed msgspec decoder for a whole `session/update` line, which is nearly
-   every line of a session (the store calls it by itself, a whole read at once);
+   every line of a session;
 2. the line as parsed JSON, its JSON-RPC shape checked here, and its parameters converted by
    msgspec when they are well-formed;
 3. the lenient path for parameters that are not, or that hold an unknown variant.
@@ -20,7 +20,7 @@ import msgspec
 
 from . import wire
 from ._errors import Problem, ProblemKind
-from ._json import Json, NotJson, TooDeep, parse, trim
+from ._json import MAX_DEPTH, Json, NotJson, TooDeep, check_depth, parse, trim
 
 if TYPE_CHECKING:
     from ._lenient import Finding, Malformed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Report = Callable[[Problem], object]
 
-Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError)
+Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError, TooDeep)
 """What the typed decoder raises for a line that it does not take."""
 
 
@@ -72,8 +72,14 @@ _TYPED_HOOKS: Final[dict[Any, Callable[[Any], Any]]] = {
     wire.NeverPresent: _never,
 }
 
-decode_update = msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).decode
-"""The hot path: one line to a `wire.UpdateMessage`, or one of `Refused`."""
+_decode_typed = msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).decode
+
+
+def decode_update(line: bytes) -> wire.UpdateMessage:
+    """Decode a line strictly as a whole `session/update`. Raises one of `Refused`."""
+    if len(line) > MAX_DEPTH:
+        check_depth(line)  # msgspec does not look at the nesting of keys that it skips
+    return _decode_typed(line)
 
 
 def convert(value: Any, kind: Any) -> Any:

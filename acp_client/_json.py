@@ -42,13 +42,14 @@ class TooDeep(ValueError):  # noqa: N818  # says what the text is; never leaves 
     """The text nests deeper than `MAX_DEPTH` levels."""
 
 
-def parse(data: bytes) -> Any:
+def parse(data: bytes, *, deepest: int | None = MAX_DEPTH) -> Any:
     """Parse one JSON text of any sender; blanks around it are trimmed.
 
-    Numbers that no float can hold become `HugeNumber`. Raises `NotJson` or `TooDeep`.
+    Numbers that no float can hold become `HugeNumber`. Raises `NotJson`, or `TooDeep` for more
+    than `deepest` levels (`None`: any number).
     """
-    if len(data) > 2 * MAX_DEPTH:
-        _check_depth(data)
+    if deepest is not None:
+        check_depth(data, deepest)
     try:
         return _decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -104,16 +105,16 @@ def _refuse_constant(name: str) -> Any:
     raise NotJson(f"{name} is not JSON")
 
 
-def _check_depth(data: bytes) -> None:
+def check_depth(data: bytes, deepest: int = MAX_DEPTH) -> None:
     """Raise `TooDeep` for text whose containers nest too far, whether or not it is JSON."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+    if len(data) <= 2 * deepest or data.count(b"[") + data.count(b"{") <= deepest:
         return
     depth = 0
     for found in _CONTAINERS.finditer(data):
         if found[1]:
             depth += 1
-            if depth > MAX_DEPTH:
-                raise TooDeep(f"nests deeper than {MAX_DEPTH} levels")
+            if depth > deepest:
+                raise TooDeep(f"nests deeper than {deepest} levels")
         elif found[2]:
             depth -= 1
 

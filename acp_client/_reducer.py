@@ -49,7 +49,7 @@ def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LI
 
     Raises `InvalidValueError` for something that is no event.
     """
-    return reduce_event(Draft(snapshot, limits), event).freeze()
+    return reduce_event(Draft.of(snapshot, limits), event).freeze()
 
 
 def apply_all(
@@ -59,7 +59,7 @@ def apply_all(
 
     Raises `InvalidValueError` for something that is no event.
     """
-    draft = Draft(snapshot, limits)
+    draft = Draft.of(snapshot, limits)
     for event in events:
         draft = reduce_event(draft, event)
     return draft.freeze()
@@ -74,7 +74,7 @@ def reduce_event(draft: Draft, event: Any) -> Draft:
     on_snapshot = _ON_SNAPSHOT.get(type(event))
     if on_snapshot is None:
         raise InvalidValueError(f"{type(event).__name__} is not an event")
-    return draft.rebased(on_snapshot(draft.freeze(), event))
+    return Draft.of(on_snapshot(draft.freeze(), event), draft.limits)
 
 
 class Drafts:
@@ -90,7 +90,7 @@ class Drafts:
         draft = self.open.get(session_id)
         if draft is None:
             base = self._snapshots.get(session_id) or Snapshot(session_id)
-            draft = self.open[session_id] = Draft(base, self._limits)
+            draft = self.open[session_id] = Draft.of(base, self._limits)
         return draft
 
     def knows(self, session_id: str) -> bool:
@@ -243,7 +243,7 @@ def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
         place: attrs.evolve(call, cancel_marked=True) for place, call in _cancellable(snapshot)
     }
     if marked:
-        snapshot = attrs.evolve(snapshot, entries=snapshot.entries.changed(marked, ()))
+        snapshot = attrs.evolve(snapshot, entries=snapshot.entries.changed(marked))
     return _around(snapshot, permissions=())
 
 

@@ -27,7 +27,7 @@ from . import wire
 from ._containers import Keyed
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
 from ._errors import StoredSnapshotError
-from ._json import Json, NotJson, TooDeep, encode, parse
+from ._json import Json, NotJson, encode, parse
 from ._snapshot import (
     Compaction,
     Entries,
@@ -93,8 +93,8 @@ def loads(data: bytes | str) -> Snapshot:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
-        value = parse(text)
-    except (NotJson, TooDeep) as error:
+        value = parse(text, deepest=None)
+    except NotJson as error:
         raise StoredSnapshotError(f"not a stored snapshot: {error}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise StoredSnapshotError(f'not a stored snapshot: the format is not "{FORMAT}"')
@@ -348,17 +348,17 @@ def _entries_back(converter: cattrs.Converter, documents: list[Any]) -> Entries:
     entries: list[Entry] = [
         converter.structure(document, _ENTRY_CLASSES[document["type"]]) for document in documents
     ]
-    return Entries((entry_key(entry, place), entry) for place, entry in enumerate(entries))
+    return Entries.of((entry_key(entry, place), entry) for place, entry in enumerate(entries))
 
 
 def _terminals_back(converter: cattrs.Converter, documents: list[Any]) -> Terminals:
     terminals = [converter.structure(document, Terminal) for document in documents]
-    return Terminals((terminal.terminal_id, terminal) for terminal in terminals)
+    return Terminals.of((terminal.terminal_id, terminal) for terminal in terminals)
 
 
 def _plans_back(converter: cattrs.Converter, documents: list[Any]) -> Plans:
     plans = [_wire_back(document, wire.PlanUpdateContent) for document in documents]
-    return Plans((plan_key(plan), plan) for plan in plans)
+    return Plans.of((plan_key(plan), plan) for plan in plans)
 
 
 def _wire_values_out(converter: cattrs.Converter, values: Any) -> list[Any]:
@@ -384,7 +384,7 @@ def _with_chunk_metas(entry: Any, document: dict[str, Any]) -> Any:
         return entry
     metas = [(int(key), wire.JsonObject(meta)) for key, meta in document["chunkMeta"].items()]
     content = entry.content
-    return attrs.evolve(entry, content=type(content)(content.stored(), metas))
+    return attrs.evolve(entry, content=content.made(content.stored(), metas))
 
 
 def _output_out(converter: cattrs.Converter, output: OutputBytes) -> str:
@@ -393,7 +393,7 @@ def _output_out(converter: cattrs.Converter, output: OutputBytes) -> str:
 
 def _output_back(converter: cattrs.Converter, text: str) -> OutputBytes:
     data = base64.b64decode(text, validate=True)
-    return OutputBytes([data] if data else [])
+    return OutputBytes.made([data] if data else [])
 
 
 _CONTAINERS: Final[dict[type, tuple[Any, Any]]] = {
@@ -446,7 +446,7 @@ def _wire_back(value: Any, kind: Any) -> Any:
         restored, findings = _lenient.structure(value, _without_none(kind))
     except _lenient.Malformed as error:
         raise ValueError(str(error)) from None
-    if findings:
+    if findings and _wire_out(restored) != wire.to_builtins(value):  # not as it was stored
         raise ValueError(findings[0].reason)
     return restored
 

@@ -32,6 +32,18 @@ FINISHED: Final = frozenset({"completed", "failed", "cancelled"})
 CANCELLED: Final = "cancelled"
 
 
+def _no_blocks() -> ContentBlocks:
+    return ContentBlocks.made([])
+
+
+def _no_items() -> ToolCallContents:
+    return ToolCallContents.made([])
+
+
+def _no_output() -> OutputBytes:
+    return OutputBytes.made([])
+
+
 @attrs.frozen
 class Message:
     """A message of the user or the agent, or a thought.
@@ -41,7 +53,7 @@ class Message:
 
     type: MessageType
     message_id: str
-    content: ContentBlocks = attrs.field(factory=ContentBlocks)
+    content: ContentBlocks = attrs.field(factory=_no_blocks)
     meta: wire.JsonObject | None = None
 
     @property
@@ -64,7 +76,7 @@ class ToolCall:
     kind: str = "other"
     reported_status: str = "pending"
     cancel_marked: bool = False
-    content: ToolCallContents = attrs.field(factory=ToolCallContents)
+    content: ToolCallContents = attrs.field(factory=_no_items)
     locations: tuple[wire.ToolCallLocation, ...] = ()
     raw_input: wire.Json | None = None
     raw_output: wire.Json | None = None
@@ -95,7 +107,7 @@ class Compaction:
 
     compaction_id: str
     status: str = "in_progress"
-    summary: ContentBlocks = attrs.field(factory=ContentBlocks)
+    summary: ContentBlocks = attrs.field(factory=_no_blocks)
     error: str | None = None
     meta: wire.JsonObject | None = None
 
@@ -121,8 +133,6 @@ Entry: TypeAlias = Message | ToolCall | Compaction | UnknownEntry
 
 class Entries(Keyed[Entry]):
     """The conversation in order: an immutable sequence whose entries keep their place."""
-
-    __slots__ = ()
 
     def message(self, type: MessageType, message_id: str) -> Message | None:  # noqa: A002  # the protocol's word
         """Return the message of a type and id, or `None`."""
@@ -150,7 +160,7 @@ class Terminal:
     terminal_id: str
     command: str | None = None
     cwd: str | None = None
-    pieces: OutputBytes = attrs.field(factory=OutputBytes)
+    pieces: OutputBytes = attrs.field(factory=_no_output)
     output_meta: wire.JsonObject | None = None
     exit_status: wire.TerminalExitStatus | None = None
     size: wire.TerminalSize | None = None
@@ -172,13 +182,9 @@ class Terminal:
 class Terminals(Keyed[Terminal]):
     """The terminals in order of first appearance; `get(terminal_id)` finds one."""
 
-    __slots__ = ()
-
 
 class Plans(Keyed["wire.PlanItems | wire.Unknown"]):
     """The plans in order of first appearance; `get(plan_id)` finds one."""
-
-    __slots__ = ()
 
 
 @attrs.frozen

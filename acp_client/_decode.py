@@ -20,7 +20,7 @@ import msgspec
 
 from . import wire
 from ._errors import Problem, ProblemKind
-from ._json import MAX_DEPTH, Json, NotJson, TooDeep, check_depth, parse, trim
+from ._json import LARGEST_INTEGER, Json, NotJson, TooDeep, nests_deeper, parse, trim
 
 if TYPE_CHECKING:
     from ._lenient import Finding, Malformed
@@ -77,8 +77,8 @@ _decode_typed = msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).d
 
 def decode_update(line: bytes) -> wire.UpdateMessage:
     """Decode a line strictly as a whole `session/update`. Raises one of `Refused`."""
-    if len(line) > MAX_DEPTH:
-        check_depth(line)  # msgspec does not look at the nesting of keys that it skips
+    if nests_deeper(line):  # msgspec does not look at the nesting of what it skips
+        raise TooDeep
     return _decode_typed(line)
 
 
@@ -188,10 +188,7 @@ class _LineReader:
     def _invalid(self, path: str, message: str) -> None:
         self._problem("invalid_message", path, message)
 
-    def _batch(self, values: list[Any]) -> wire.Batch | None:
-        if not values:
-            self._invalid("$", "is an empty batch")
-            return None
+    def _batch(self, values: list[Any]) -> wire.Batch:
         found = [self._message(value, f"$[{index}]") for index, value in enumerate(values)]
         return wire.Batch(message for message in found if message is not None)
 
@@ -287,8 +284,10 @@ _CALLS_WITH_ID: Final = frozenset(
 
 def _request_id(value: Any) -> wire.RequestId | None:
     """Return the id as JSON-RPC compares it (`1.0` is `1`), or `None` for what is no id."""
-    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, str):
         return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) <= LARGEST_INTEGER else None
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 

@@ -25,6 +25,9 @@ import msgspec
 MAX_DEPTH: Final = 1000
 """Levels of nesting, the outermost container being the first, beyond which text is refused."""
 
+LARGEST_INTEGER: Final = int(1.7976931348623157e308)
+"""The largest integer that a float can hold: what is beyond is no number to a browser."""
+
 _BLANKS = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 _BLANKS += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 
@@ -48,8 +51,8 @@ def parse(data: bytes, *, deepest: int | None = MAX_DEPTH) -> Any:
     Numbers that no float can hold become `HugeNumber`. Raises `NotJson`, or `TooDeep` for more
     than `deepest` levels (`None`: any number).
     """
-    if deepest is not None:
-        check_depth(data, deepest)
+    if deepest is not None and nests_deeper(data, deepest):
+        return _parse_deep(trim(data.decode("utf-8", "replace")), deepest)
     try:
         return _decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -105,23 +108,24 @@ def _refuse_constant(name: str) -> Any:
     raise NotJson(f"{name} is not JSON")
 
 
-def check_depth(data: bytes, deepest: int = MAX_DEPTH) -> None:
-    """Raise `TooDeep` for text whose containers nest too far, whether or not it is JSON."""
-    if len(data) <= 2 * deepest or data.count(b"[") + data.count(b"{") <= deepest:
-        return
+def nests_deeper(data: bytes, deepest: int = MAX_DEPTH) -> bool:
+    """Tell whether containers seem to nest too far in some text, which may be no JSON."""
+    if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
+        return False
     depth = 0
     for found in _CONTAINERS.finditer(data):
         if found[1]:
             depth += 1
             if depth > deepest:
-                raise TooDeep(f"nests deeper than {deepest} levels")
+                return True
         elif found[2]:
             depth -= 1
+    return False
 
 
-def _parse_deep(text: str) -> Any:
+def _parse_deep(text: str, deepest: int | None = None) -> Any:
     """Parse with an explicit stack: the same values as `json.loads`, whatever the nesting."""
-    parser = _DeepParser()
+    parser = _DeepParser(deepest)
     position, end = 0, len(text)
     while position < end:
         token = _TOKEN.match(text, position)
@@ -135,7 +139,8 @@ def _parse_deep(text: str) -> Any:
 class _DeepParser:
     """The open containers and, for each, what may come next."""
 
-    def __init__(self) -> None:
+    def __init__(self, deepest: int | None) -> None:
+        self._deepest = deepest
         self._stack: list[dict[str, Any] | list[Any]] = []
         self._keys: list[str] = []
         self._expect = "value"
@@ -178,6 +183,8 @@ class _DeepParser:
     def _open(self, container: dict[str, Any] | list[Any]) -> None:
         self._place(container)
         self._stack.append(container)
+        if self._deepest is not None and len(self._stack) > self._deepest:
+            raise TooDeep(f"nests deeper than {self._deepest} levels")
         self._expect = "first value" if isinstance(container, list) else "first key"
 
     def _close(self, mark: str) -> None:

@@ -32,13 +32,12 @@ from attrs import define, field
 from msgspec import Struct, UnsetType
 
 from . import wire
-from ._json import HugeNumber, Json
+from ._json import LARGEST_INTEGER, HugeNumber, Json
 from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, Leniency, leniency
 
 Hook = Callable[[Any], Any]
 S = TypeVar("S")
 
-_LARGEST: Final = int(1.7976931348623157e308)
 _UNBOUNDED: Final = (2**63 - 1, -(2**63))
 """Bounds that only the typed decoder has; wider integers come here and are accepted."""
 
@@ -123,7 +122,7 @@ def _whole_number(value: Any) -> int:
         return int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise Malformed("is not integer")
-    if not -_LARGEST <= value <= _LARGEST:
+    if not -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
         raise Malformed("is out of range")
     return value
 
@@ -131,7 +130,7 @@ def _whole_number(value: Any) -> int:
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Malformed("is not number")
-    if isinstance(value, HugeNumber) or abs(value) > _LARGEST:
+    if isinstance(value, HugeNumber) or abs(value) > LARGEST_INTEGER:
         raise Malformed("is out of range")
     return float(value)
 
@@ -190,7 +189,8 @@ def _array_factory(kind: Any, converter: cattrs.Converter) -> Any:
 
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     """Build the hook of an open union of tagged Structs, be it of one."""
-    members = get_args(kind) or (kind,)
+    parts = get_args(kind) or (kind,)
+    members = [member for member in parts if member is not wire._NoVariant]  # noqa: SLF001  # see there
     config = members[0].__struct_config__
     hooks = {member.__struct_config__.tag: _struct_hook(member, converter) for member in members}
     required = () if "tool_call" in hooks else _unknown_keys(hooks)
@@ -491,7 +491,9 @@ def _is_exactly(wanted: Any) -> Callable[[Any], bool]:
 _EXACT_KINDS: Final[dict[Any, Callable[[Any, Any], Any]]] = {
     Json: _ignoring_kind(Json),
     wire.Unknown: _ignoring_kind(wire.Unknown),
-    wire.RequestId: _ignoring_kind(_request_id),
+    type_hints(wire.CancelRequestNotification, include_extras=True)["request_id"]: _ignoring_kind(
+        _request_id
+    ),
     wire.EmbeddedResourceResource: _resource_contents,
     wire.SessionConfigSelectOptions: _select_options,
 }

@@ -439,6 +439,7 @@ def _wire_back(value: Any, kind: Any) -> Any:
 
     if value is None:
         return None
+    given = value
     if kind in _UPDATE_TAGS:
         value = {**value, "sessionUpdate": _UPDATE_TAGS[kind]}
         kind = wire.SessionUpdate
@@ -446,7 +447,7 @@ def _wire_back(value: Any, kind: Any) -> Any:
         restored, findings = _lenient.structure(value, _without_none(kind))
     except _lenient.Malformed as error:
         raise ValueError(str(error)) from None
-    if findings and _wire_out(restored) != wire.to_builtins(value):  # not as it was stored
+    if findings and encode(_wire_out(restored)) != encode(given):  # not as it was stored
         raise ValueError(findings[0].reason)
     return restored
 

@@ -141,7 +141,7 @@ RequestId: TypeAlias = int | str
 """A JSON-RPC id. `1` and `"1"` are two ids."""
 
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-_Exit = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _ErrorCode = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 _Line = Annotated[int, Meta(ge=1, le=2**32 - 1)]
 _Cells = Annotated[int, Meta(ge=1, le=65535)]
@@ -189,6 +189,16 @@ class _Whole(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
 
 class _Typed(_Whole, frozen=True, gc=False, tag_field="type", tag=str):
     """A variant of a union that is told apart by `type`."""
+
+
+class NeverPresent:
+    """The type of a key that makes the typed decoder refuse the message."""
+
+
+class _NoVariant(_Typed, frozen=True, gc=False, tag="\N{NULL}"):
+    """A variant that nothing is: a union of one would be read without looking at its tag."""
+
+    never: NeverPresent
 
 
 class _Patch(Struct, frozen=True, gc=False, rename="camel", tag_field="sessionUpdate", tag=str):
@@ -428,7 +438,7 @@ class TerminalOutput(_Whole, frozen=True, gc=False):
 class TerminalExitStatus(_Whole, frozen=True, gc=False):
     """How a terminal's command ended; both unset: it ended, nobody knows how."""
 
-    exit_code: _Exit | None = None
+    exit_code: _Integer | None = None
     signal: str | None = None
     meta: JsonObject | None = field(default=None, name="_meta")
 
@@ -495,8 +505,8 @@ if TYPE_CHECKING:
     AvailableCommandInput: TypeAlias = TextCommandInput | Unknown
     _SelectOptions = tuple[SessionConfigSelectOption | SessionConfigSelectGroup, ...]
 else:
-    PlanUpdateContent = PlanItems
-    AvailableCommandInput = TextCommandInput
+    PlanUpdateContent = PlanItems | _NoVariant
+    AvailableCommandInput = TextCommandInput | _NoVariant
     _SelectOptions = tuple
 
 
@@ -542,7 +552,7 @@ if TYPE_CHECKING:
     AvailableCommand: TypeAlias = Command | Unknown
     SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | Unknown
 else:
-    AvailableCommand = Command
+    AvailableCommand = Command | _NoVariant
     SessionConfigOption = SessionConfigSelect | SessionConfigBoolean
 
 
@@ -864,7 +874,7 @@ class RequestPermissionRequest(_Whole, frozen=True, gc=False):
 class CancelRequestNotification(_Whole, frozen=True, gc=False):
     """The parameters of `$/cancel_request`: a request that needs no answer any more."""
 
-    request_id: RequestId
+    request_id: _Integer | str
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
@@ -1087,15 +1097,10 @@ def to_builtins(value: Any) -> Any:
     return msgspec.to_builtins(value, builtin_types=_KEPT)
 
 
-class NeverPresent:
-    """The type of a key that makes the typed decoder refuse the message."""
-
-
-class UpdateMessage(
-    Struct, frozen=True, gc=False, tag_field="method", tag="session/update", rename="camel"
-):
+class UpdateMessage(Struct, frozen=True, gc=False):
     """A whole `session/update` line as the typed decoder reads it."""
 
     jsonrpc: Literal["2.0"]
+    method: Literal["session/update"]
     params: UpdateSessionNotification
     id: NeverPresent | UnsetType = UNSET

@@ -201,10 +201,13 @@ class Keyed(_Version[V]):
                 root = _replaced(root, self._shift, place, value)
         if not keys:
             return type(self)(self._index, self._length, root, self._shift, tail)
+        index, length = self._claimed(keys), self._length + len(values)
+        tail = (*tail, *values)
+        if len(tail) <= _WIDTH:
+            return type(self)(index, length, root, self._shift, tail)
         trie = _Trie(root, self._shift)
-        tail = trie.settle(start, [*tail, *values])
-        length = self._length + len(values)
-        return type(self)(self._claimed(keys), length, trie.root, trie.shift, tail)
+        tail = trie.settle(start, tail)
+        return type(self)(index, length, trie.root, trie.shift, tail)
 
     def _claimed(self, keys: Sequence[Hashable]) -> dict[Any, int]:
         """Enter new keys into the shared index, or into a copy if it has grown elsewhere."""
@@ -294,13 +297,13 @@ class _Trie:
         self.root = root
         self.shift = shift
 
-    def settle(self, start: int, values: list[Any]) -> tuple[Any, ...]:
+    def settle(self, start: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Take values from place `start` on, a leaf at a time; return the last few, the tail."""
         full = 0
         while len(values) - full > _WIDTH:
-            self._push(start + full, tuple(values[full : full + _WIDTH]))
+            self._push(start + full, values[full : full + _WIDTH])
             full += _WIDTH
-        return tuple(values[full:] if full else values)
+        return values[full:]
 
     def _push(self, start: int, leaf: tuple[Any, ...]) -> None:
         if not self.root:

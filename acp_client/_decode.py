@@ -20,7 +20,7 @@ import msgspec
 
 from . import wire
 from ._errors import Problem, ProblemKind
-from ._json import LARGEST_INTEGER, Json, NotJson, TooDeep, nests_deeper, parse, trim
+from ._json import LARGEST_INTEGER, MAX_DEPTH, Json, NotJson, TooDeep, nests_deeper, parse, trim
 
 if TYPE_CHECKING:
     from ._lenient import Finding, Malformed
@@ -77,8 +77,8 @@ _decode_typed = msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).d
 
 def decode_update(line: bytes) -> wire.UpdateMessage:
     """Decode a line strictly as a whole `session/update`. Raises one of `Refused`."""
-    if nests_deeper(line):  # msgspec does not look at the nesting of what it skips
-        raise TooDeep
+    if len(line) > MAX_DEPTH and nests_deeper(line):
+        raise TooDeep  # msgspec does not look at the nesting of what it skips
     return _decode_typed(line)
 
 

@@ -14,7 +14,7 @@ update").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import attrs
 from msgspec import UNSET, Struct, field
@@ -133,14 +133,10 @@ class _Patched(_Growing, gc=False, eq=False):
     meta: wire.JsonObject | None = None
     capabilities: Any = None
 
-    def take(self, update: Any, names: Sequence[str]) -> None:
-        """Take what an update says of some fields that `null` resets to `None`."""
-        for name in names:
-            value = getattr(update, name)
-            if value is not UNSET:
-                setattr(self, name, value)
-        if update.meta is not UNSET:
-            self.meta = patched_meta(self.meta, update.meta)
+    def frozen(self, entity: Any) -> Any:
+        """Return the entity as frozen now, or as it was if it is equal."""
+        base = self.base
+        return entity if base is None or entity != base else base
 
 
 class ToolCallDraft(_Patched, gc=False, eq=False):
@@ -154,8 +150,6 @@ class ToolCallDraft(_Patched, gc=False, eq=False):
     locations: tuple[wire.ToolCallLocation, ...] = ()
     raw_input: wire.Json | None = None
     raw_output: wire.Json | None = None
-
-    PATCHED: ClassVar = ("name", "title", "raw_input", "raw_output", "capabilities")
 
     @classmethod
     def opened(cls, key: Any, place: int, base: ToolCall | None) -> ToolCallDraft:
@@ -179,19 +173,33 @@ class ToolCallDraft(_Patched, gc=False, eq=False):
         )
 
     def patch(self, update: wire.ToolCallUpdate) -> None:
-        self.take(update, self.PATCHED)
+        if update.title is not UNSET:
+            self.title = update.title
         if update.kind is not UNSET:
             self.kind = "other" if update.kind is None else update.kind
         if update.status is not UNSET:
             self.reported_status = "pending" if update.status is None else update.status
             self.cancel_marked = False
-        if update.locations is not UNSET:
-            self.locations = update.locations or ()
         if update.content is not UNSET:
             self.replace([stored_item(item) for item in update.content or ()])
+        if update.meta is not UNSET:
+            self.meta = patched_meta(self.meta, update.meta)
+        self._patch_rest(update)
+
+    def _patch_rest(self, update: wire.ToolCallUpdate) -> None:
+        if update.name is not UNSET:
+            self.name = update.name
+        if update.locations is not UNSET:
+            self.locations = update.locations or ()
+        if update.raw_input is not UNSET:
+            self.raw_input = update.raw_input
+        if update.raw_output is not UNSET:
+            self.raw_output = update.raw_output
+        if update.capabilities is not UNSET:
+            self.capabilities = update.capabilities
 
     def freeze(self) -> ToolCall:
-        frozen = ToolCall(
+        entity = ToolCall(
             self.key[1],
             self.name,
             self.title,
@@ -205,7 +213,7 @@ class ToolCallDraft(_Patched, gc=False, eq=False):
             self.capabilities,
             self.meta,
         )
-        return self.base if frozen == self.base else frozen
+        return self.frozen(entity)  # type: ignore[no-any-return]  # of its class
 
 
 class CompactionDraft(_Patched, gc=False, eq=False):
@@ -229,15 +237,18 @@ class CompactionDraft(_Patched, gc=False, eq=False):
         )
 
     def patch(self, update: wire.CompactionUpdate) -> None:
-        self.take(update, ("error",))
         self.status = update.status
+        if update.error is not UNSET:
+            self.error = update.error
+        if update.meta is not UNSET:
+            self.meta = patched_meta(self.meta, update.meta)
         if update.summary is not UNSET:
             self.replace([stored_block(block) for block in update.summary or ()])
 
     def freeze(self) -> Compaction:
         summary = self.grown(ContentBlocks)
-        frozen = Compaction(self.key[1], self.status, summary, self.error, self.meta)
-        return self.base if frozen == self.base else frozen
+        entity = Compaction(self.key[1], self.status, summary, self.error, self.meta)
+        return self.frozen(entity)  # type: ignore[no-any-return]  # of its class
 
 
 class TerminalDraft(_Patched, gc=False, eq=False):
@@ -250,8 +261,6 @@ class TerminalDraft(_Patched, gc=False, eq=False):
     size: wire.TerminalSize | None = None
     dropped_bytes: int = 0
     limit: int | None = None
-
-    PATCHED: ClassVar = ("command", "cwd", "exit_status", "size", "capabilities")
 
     @classmethod
     def opened(cls, key: Any, place: int, base: Terminal | None) -> TerminalDraft:
@@ -273,9 +282,20 @@ class TerminalDraft(_Patched, gc=False, eq=False):
         )
 
     def patch(self, update: wire.TerminalUpdate) -> None:
-        self.take(update, self.PATCHED)
+        if update.command is not UNSET:
+            self.command = update.command
+        if update.cwd is not UNSET:
+            self.cwd = update.cwd
         if update.output is not UNSET:
             self._replace_output(update.output)
+        if update.exit_status is not UNSET:
+            self.exit_status = update.exit_status
+        if update.size is not UNSET:
+            self.size = update.size
+        if update.capabilities is not UNSET:
+            self.capabilities = update.capabilities
+        if update.meta is not UNSET:
+            self.meta = patched_meta(self.meta, update.meta)
 
     def _replace_output(self, output: wire.TerminalOutput | wire.UnsetType | None) -> None:
         given = output if isinstance(output, wire.TerminalOutput) else wire.TerminalOutput(b"")
@@ -295,7 +315,7 @@ class TerminalDraft(_Patched, gc=False, eq=False):
 
     def freeze(self) -> Terminal:
         pieces = self._output()
-        frozen = Terminal(
+        entity = Terminal(
             self.key,
             self.command,
             self.cwd,
@@ -307,7 +327,7 @@ class TerminalDraft(_Patched, gc=False, eq=False):
             self.meta,
             self.dropped_bytes,
         )
-        return self.base if frozen == self.base else frozen
+        return self.frozen(entity)  # type: ignore[no-any-return]  # of its class
 
 
 class _WholeDraft(Struct, gc=False, eq=False):
@@ -436,7 +456,10 @@ class Draft(Struct, gc=False, eq=False):
 
     def set(self, **values: Any) -> None:
         """Set fields of the surroundings."""
-        self._surroundings = {**(self._surroundings or {}), **values}
+        if self._surroundings is None:
+            self._surroundings = values
+        else:
+            self._surroundings.update(values)
 
     def _echo(self, message_id: str) -> None:
         prompts = self.get("prompts")

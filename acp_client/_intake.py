@@ -10,48 +10,65 @@ bytes, and only the string between its two halves is decoded. The theory:
   `head + other + tail` is the same chunk with the other text, whatever `other` is, provided that
   `other` is exactly one JSON string. The strict decoder of a single string proves that; if it
   refuses, the line is decoded as a whole.
-- Which token of a line is the chunk's text is not guessed: a line with another string in that place
-  is decoded as a whole, and must give the same chunk with that string. That is done once per run.
+- Which token of a line is the chunk's text is proved by two lines of the run, both decoded as a
+  whole, that differ in that token alone and have different texts: were the text another token,
+  it would be the same in both.
+- The next run of the same kind mostly has the same envelope with another id in it. If the old id
+  stands in the old head as one string token, once, then that token is where the id comes from, or
+  the line, decoded as a whole, would not have the new id with the new token there. So the new head
+  is the old one with the new id, and one line that it matches is enough.
 
-Learning costs about three typed decodes, so it waits for the second chunk of a run. A line that an
-envelope matches then costs less than its typed decode would; the benchmark "bytes to snapshot"
-shows both.
+Learning costs about two typed decodes, once a run. A line that has a known envelope then costs less
+than its typed decode (see the benchmark "bytes to snapshot").
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-import attrs
 import msgspec
+from msgspec import Struct
 
 from . import wire
 from ._decode import Refused, decode_update
-from ._reducer import Drafts
+from ._reducer import MESSAGE_TYPES, Drafts
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-
-_MESSAGE_TYPES: Final[dict[type, Any]] = {
-    wire.UserMessageChunk: "user_message",
-    wire.AgentMessageChunk: "agent_message",
-    wire.AgentThoughtChunk: "agent_thought",
-}
-
 
 _Chunk: TypeAlias = tuple[type, str, str]
 """A chunk apart from its string: its class, the id of its entity, and the session."""
 
 
-@attrs.frozen
-class _Envelope:
+class _Envelope(Struct, frozen=True, gc=False, eq=False):
     """What surrounds the string of a run's chunks, and the decoder of that string."""
 
     chunk: _Chunk
     head: bytes
     tail: bytes
     decode: Callable[[bytes], Any]
+
+    def string(self, line: bytes) -> str | bytes | None:
+        """Return the string of a line, `None` if the line is no line of the run."""
+        rest = line.removeprefix(self.head)
+        string = rest.removesuffix(self.tail)
+        if rest is line or string is rest:
+            return None
+        try:
+            return self.decode(string)  # type: ignore[no-any-return]  # a string decoder
+        except Refused:
+            return None
+
+
+class _Reading(Struct, frozen=True, gc=False, eq=False):
+    """How the string of a kind of chunk is found in the line, and in the event."""
+
+    key: bytes
+    decode: Callable[[bytes], Any]
+    string: Callable[[Any], Any]
+    entity_id: Callable[[Any], str]
 
 
 _NO_HEAD: Final = b"\n\n"
@@ -64,8 +81,9 @@ class Intake:
     """Decodes and reduces lines; remembers the envelopes of the last runs from read to read."""
 
     def __init__(self) -> None:
-        self._last_chunk: _Chunk | None = None
         self._envelopes: dict[_Chunk, _Envelope] = {}
+        self._former: dict[type, _Envelope] = {}
+        self._last: tuple[_Chunk, bytes, str | bytes] | None = None
 
     def take(
         self, drafts: Drafts, lines: Sequence[bytes], take_odd: Callable[[bytes, int], None]
@@ -77,97 +95,112 @@ class Intake:
         for index, line in enumerate(lines):
             rest = line.removeprefix(head)  # the line itself where it has no such head
             if rest is not line:
-                token = rest.removesuffix(tail)
-                if token is not rest:
+                string = rest.removesuffix(tail)
+                if string is not rest:
                     try:
-                        append(decode_string(token))
+                        append(decode_string(string))
                         continue
                     except Refused:
                         pass  # not one string: the line is decoded as a whole
             try:
-                message = decode_update(line)
+                params = decode_update(line).params
             except Refused:
                 take_odd(line, index)
                 head = _NO_HEAD  # the drafts may be others now
                 continue
-            params = message.params
-            drafts.reduce(params.session_id, params.update)
-            envelope = self._envelope(line, message)
-            if envelope is not None:
-                head, tail, decode_string = envelope.head, envelope.tail, envelope.decode
-                append = _append(drafts, envelope.chunk)
+            event: Any = params.update
+            drafts.reduce(params.session_id, event)
+            if type(event) in _STRINGS:
+                envelope = self._envelope(line, params.session_id, event)
+                if envelope is not None:
+                    head, tail, decode_string = envelope.head, envelope.tail, envelope.decode
+                    append = _append(drafts, envelope.chunk)
 
-    def _envelope(self, line: bytes, message: wire.UpdateMessage) -> _Envelope | None:
-        """Return the envelope of the run that a line belongs to, if it is known or can be now."""
-        chunk = _chunk(message)
-        if chunk is None:
+    def _envelope(self, line: bytes, session_id: str, event: Any) -> _Envelope | None:
+        """Return the envelope of the run that a chunk belongs to, if it is known or can be now."""
+        kind = type(event)
+        read = _STRINGS[kind]
+        string = read.string(event)
+        if string is None:
             return None
+        chunk = (kind, read.entity_id(event), session_id)
         known = self._envelopes.get(chunk)
-        if known is None and chunk == self._last_chunk:
-            known = self._learned(line, chunk)
-        self._last_chunk = chunk
+        if known is None:
+            known = self._learned(chunk, line, string)
+            self._last = (chunk, line, string)
         return known
 
-    def _learned(self, line: bytes, chunk: _Chunk) -> _Envelope | None:
-        envelope = _learn(line, chunk)
+    def _learned(self, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:
+        former = self._former.get(chunk[0])
+        envelope = None if former is None else _carried_over(former, chunk, line, string)
+        if envelope is None and self._last is not None and self._last[0] == chunk:
+            envelope = _found(chunk, self._last[1:], (line, string))
         if envelope is not None:
-            if len(self._envelopes) >= _ENVELOPES_KEPT:
-                self._envelopes.clear()
-            self._envelopes[chunk] = envelope
+            self._keep(envelope)
         return envelope
 
-
-def _chunk(message: wire.UpdateMessage) -> _Chunk | None:
-    """Return what a plain chunk is apart from its string, `None` for any other update."""
-    event: Any = message.params.update
-    kind = type(event)
-    if kind is wire.TerminalOutputChunk:
-        return (kind, event.terminal_id, message.params.session_id)
-    if kind in _MESSAGE_TYPES and event.meta is None and _is_plain(event.content):
-        return (kind, event.message_id, message.params.session_id)
-    return None
+    def _keep(self, envelope: _Envelope) -> None:
+        if len(self._envelopes) >= _ENVELOPES_KEPT:
+            self._envelopes.clear()
+        self._envelopes[envelope.chunk] = self._former[envelope.chunk[0]] = envelope
 
 
-def _is_plain(block: Any) -> bool:
-    return type(block) is wire.TextContent and block.annotations is None and block.meta is None
+def _carried_over(former: _Envelope, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:
+    """Make the envelope of a new run from that of a former one, if the entity's id is all of it."""
+    old, new = (msgspec.json.encode(entity_id) for entity_id in (former.chunk[1], chunk[1]))
+    if former.chunk[2] != chunk[2] or former.head.count(old) != 1:
+        return None
+    head = former.head.replace(old, new)
+    envelope = _Envelope(chunk, head, former.tail, former.decode)
+    return envelope if envelope.string(line) == string else None
 
 
-def _learn(line: bytes, chunk: _Chunk) -> _Envelope | None:
-    """Find the string of a chunk in its line, and prove that it is the one."""
-    key, probe, decode = _STRINGS[chunk[0] is _OUTPUT]
+def _found(chunk: _Chunk, first: tuple[bytes, Any], second: tuple[bytes, Any]) -> _Envelope | None:
+    """Find the envelope of two lines of a run, and prove that it is one."""
+    line, string = second
+    if string == first[1]:
+        return None
+    key = _STRINGS[chunk[0]].key
     place = line.rfind(key) + len(key)
     found = _STRING.match(line, place)
     if found is None:
         return None
-    head, tail = line[:place], line[found.end() :]
-    proved = tail and _string_of(head + msgspec.json.encode(probe) + tail, chunk) == probe
-    return _Envelope(chunk, head, tail, decode) if proved else None
+    decode = _STRINGS[chunk[0]].decode
+    envelope = _Envelope(chunk, line[:place], line[found.end() :], decode)
+    proved = envelope.string(first[0]) == first[1] and envelope.string(line) == string
+    return envelope if proved else None
 
 
-def _string_of(line: bytes, chunk: _Chunk) -> str | bytes | None:
-    """Decode a line; return its string if all else is as in `chunk`."""
-    try:
-        message = decode_update(line)
-    except Refused:
+def _text(event: Any) -> str | None:
+    """Return the text of a message chunk that has nothing else."""
+    block = event.content
+    if event.meta is not None or type(block) is not wire.TextContent:
         return None
-    if _chunk(message) != chunk:
-        return None
-    event: Any = message.params.update
-    string: str | bytes = event.data if type(event) is _OUTPUT else event.content.text
-    return string
+    text: str = block.text
+    return text if block.annotations is None and block.meta is None else None
 
 
-_OUTPUT: Final = wire.TerminalOutputChunk
-_STRINGS: Final[tuple[tuple[bytes, Any, Any], ...]] = (
-    (b'"text":', "probe", msgspec.json.Decoder(str).decode),
-    (b'"data":', b"probe", msgspec.json.Decoder(bytes).decode),
+_TEXT: Final = _Reading(
+    b'"text":', msgspec.json.Decoder(str).decode, _text, attrgetter("message_id")
 )
-"""For messages, and for output: the key of the string, a probe, and its decoder."""
+_DATA: Final = _Reading(
+    b'"data":',
+    msgspec.json.Decoder(bytes).decode,
+    attrgetter("data"),
+    attrgetter("terminal_id"),
+)
+
+_STRINGS: Final[dict[type, _Reading]] = {
+    wire.UserMessageChunk: _TEXT,
+    wire.AgentMessageChunk: _TEXT,
+    wire.AgentThoughtChunk: _TEXT,
+    wire.TerminalOutputChunk: _DATA,
+}
 
 
 def _append(drafts: Drafts, chunk: _Chunk) -> Callable[[Any], None]:
     kind, entity_id, session_id = chunk
     draft = drafts.draft(session_id)
-    if kind is _OUTPUT:
+    if kind is wire.TerminalOutputChunk:
         return draft.terminal(entity_id).fresh.append
-    return draft.message(_MESSAGE_TYPES[kind], entity_id).fresh.append
+    return draft.message(MESSAGE_TYPES[kind], entity_id).fresh.append

@@ -97,28 +97,37 @@ class Drafts:
         """Tell whether a session exists."""
         return session_id in self.open or session_id in self._snapshots
 
-    def reduce(self, session_id: str, event: Any) -> Draft:
+    def reduce(self, session_id: str, event: Any) -> None:
         """Reduce one event of a session."""
-        draft = self.open[session_id] = reduce_event(self.draft(session_id), event)
-        return draft
+        draft = self.open.get(session_id) or self.draft(session_id)
+        on_draft = _ON_DRAFT.get(type(event))
+        if on_draft is not None:
+            on_draft(draft, event)
+        else:
+            self.open[session_id] = reduce_event(draft, event)
 
 
 # --- Messages ---
 
 
-def _chunk_handler(type_: MessageType) -> Callable[[Draft, Any], None]:
-    def on_chunk(draft: Draft, update: Any) -> None:
-        message = draft.message(type_, update.message_id)
-        message.add(stored_block(update.content), update.meta)
+MESSAGE_TYPES: Final[dict[type, MessageType]] = {
+    wire.UserMessageChunk: "user_message",
+    wire.UserMessage: "user_message",
+    wire.AgentMessageChunk: "agent_message",
+    wire.AgentMessage: "agent_message",
+    wire.AgentThoughtChunk: "agent_thought",
+    wire.AgentThought: "agent_thought",
+}
+"""The type of the entry that an update of a message is about."""
 
-    return on_chunk
+
+def _message_chunk(draft: Draft, update: Any) -> None:
+    message = draft.message(MESSAGE_TYPES[type(update)], update.message_id)
+    message.add(stored_block(update.content), update.meta)
 
 
-def _message_handler(type_: MessageType) -> Callable[[Draft, Any], None]:
-    def on_message(draft: Draft, update: Any) -> None:
-        draft.message(type_, update.message_id).patch(update)
-
-    return on_message
+def _message(draft: Draft, update: Any) -> None:
+    draft.message(MESSAGE_TYPES[type(update)], update.message_id).patch(update)
 
 
 # --- Tool calls, terminals, compactions, plans ---
@@ -300,12 +309,13 @@ def _config_options_set(snapshot: Snapshot, event: facts.ConfigOptionsSet) -> Sn
 
 
 def _replay_begun(snapshot: Snapshot, event: facts.ReplayBegun) -> Snapshot:
-    return _around(
+    begun = _around(
         Snapshot(snapshot.session_id),
         prompts=snapshot.prompts,
         permissions=snapshot.permissions,
         before_replay=snapshot.before_replay or snapshot,
     )
+    return snapshot if begun == snapshot else begun
 
 
 def _replay_ended(snapshot: Snapshot, event: facts.ReplayEnded) -> Snapshot:
@@ -324,12 +334,12 @@ def _connection_lost(snapshot: Snapshot, event: facts.ConnectionLost) -> Snapsho
 
 
 _ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
-    wire.UserMessageChunk: _chunk_handler("user_message"),
-    wire.UserMessage: _message_handler("user_message"),
-    wire.AgentMessageChunk: _chunk_handler("agent_message"),
-    wire.AgentMessage: _message_handler("agent_message"),
-    wire.AgentThoughtChunk: _chunk_handler("agent_thought"),
-    wire.AgentThought: _message_handler("agent_thought"),
+    wire.UserMessageChunk: _message_chunk,
+    wire.UserMessage: _message,
+    wire.AgentMessageChunk: _message_chunk,
+    wire.AgentMessage: _message,
+    wire.AgentThoughtChunk: _message_chunk,
+    wire.AgentThought: _message,
     wire.StateUpdate: _state_update,
     wire.UnknownStateUpdate: _state_update,
     wire.ToolCallContentChunk: _tool_call_content_chunk,

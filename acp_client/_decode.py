@@ -115,7 +115,10 @@ def decode_line(
         update = decode_update(data)
     except Refused:
         return decode_refused(data, number, report, sent=sent, unterminated=unterminated)
-    return wire.Notification("session/update", update.params)
+    params = update.params
+    if isinstance(params.update, wire.StateUpdate):  # it may hold keys of another state yet
+        params = msgspec.structs.replace(params, update=params.update.normalized())
+    return wire.Notification("session/update", params)
 
 
 def decode_refused(

@@ -59,10 +59,15 @@ def patched_meta(
     return wire.JsonObject(kept) if kept else None
 
 
-def changed(base: Any, changes: dict[str, Any]) -> Any:
-    """Return a frozen object with changes, or itself where every value is equal."""
-    real = {name: value for name, value in changes.items() if getattr(base, name) != value}
-    return attrs.evolve(base, **real) if real else base
+_SURROUNDINGS: Final = tuple(item.name for item in attrs.fields(Surroundings))
+
+
+def changed(base: Surroundings, changes: dict[str, Any]) -> Surroundings:
+    """Return the surroundings with changes, or themselves where every value is equal."""
+    if all(getattr(base, name) == value for name, value in changes.items()):
+        return base
+    before = {name: getattr(base, name) for name in _SURROUNDINGS}
+    return Surroundings(**{**before, **changes})
 
 
 class _Growing(Struct, gc=False, eq=False):
@@ -487,5 +492,4 @@ class Draft(Struct, gc=False, eq=False):
             self.set(notices=kept[-limit:] if limit else ())
         if self._surroundings is None:
             return base
-        frozen: Surroundings = changed(base, self._surroundings)
-        return frozen
+        return changed(base, self._surroundings)

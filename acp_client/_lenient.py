@@ -183,8 +183,7 @@ def _good_items(value: Any, item_hook: Hook) -> tuple[Any, ...]:
 
 
 def _array_factory(kind: Any, converter: cattrs.Converter) -> Any:
-    item_hook = _hook(get_args(kind)[0], converter)
-    return lambda value, _: _strict_items(value, item_hook)
+    return _ignoring_kind(_items_hook(get_args(kind)[0], converter))
 
 
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
@@ -393,24 +392,37 @@ def _read_value(slot: _Slot, value: Any) -> Any:
 
 def _resource_contents(value: Any, _: Any) -> Any:
     """Text wins over a blob; a resource with neither is malformed."""
-    last = Malformed("is neither text nor blob")
-    for kind in (wire.TextResourceContents, wire.BlobResourceContents):
-        mark = len(_findings.list)
-        try:
-            return _converter.get_structure_hook(kind)(value, kind)
-        except Malformed as malformed:
-            del _findings.list[mark:]
-            last = malformed if last.path == [] else last
-    raise last
+    kinds = (wire.TextResourceContents, wire.BlobResourceContents)
+    return _first_good(value, [_hook(kind, _converter) for kind in kinds])
 
 
 def _select_options(value: Any, _: Any) -> Any:
-    """All of the choices are options, or all of them are groups."""
+    """All of the choices are options, or else all of them are groups."""
     if not _array(value):
         raise Malformed("has too few items")
-    is_groups = isinstance(value[0], dict) and "groupId" in value[0] and "value" not in value[0]
-    kind: Any = wire.SessionConfigSelectGroup if is_groups else wire.SessionConfigSelectOption
-    return wire.SessionConfigSelectOptions(_strict_items(value, _hook(kind, _converter)))
+    kinds: list[Any] = [wire.SessionConfigSelectOption, wire.SessionConfigSelectGroup]
+    if isinstance(value[0], dict) and "groupId" in value[0] and "value" not in value[0]:
+        kinds.reverse()  # no options then: only for the reason
+    hooks = [_items_hook(kind, _converter) for kind in kinds]
+    return wire.SessionConfigSelectOptions(_first_good(value, hooks))
+
+
+def _items_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    item_hook = _hook(kind, converter)
+    return lambda value: _strict_items(value, item_hook)
+
+
+def _first_good(value: Any, hooks: list[Hook]) -> Any:
+    """Return what the first hook that takes a value makes of it; the reason is the first one's."""
+    reasons = []
+    for hook in hooks:
+        mark = len(_findings.list)
+        try:
+            return hook(value)
+        except Malformed as malformed:
+            del _findings.list[mark:]
+            reasons.append(malformed)
+    raise reasons[0]
 
 
 def _state(value: Any, structure_struct: Hook) -> Any:

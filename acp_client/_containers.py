@@ -68,6 +68,7 @@ class Items(_Version[T]):
     _shared: _Shared
     _length: int
     _metas: Any = None  # see the content sequences
+    _measure: Any = None  # see `measured`
 
     if TYPE_CHECKING:
 
@@ -231,10 +232,18 @@ class Keyed(_Version[V]):
             node = node[(place >> shift) & _MASK]
         return node  # type: ignore[return-value]  # the last step reached a value
 
+    def keys(self) -> list[Any]:
+        """Return all keys, in the order of their places."""
+        return list(islice(self._index, self._length))
+
+    def grew_from(self, older: Keyed[Any]) -> bool:
+        """Tell whether this has the keys of `older`, and then perhaps more, without comparing."""
+        return self._index is older._index and self._length >= older._length
+
     def differing(self, older: Keyed[V]) -> Iterator[int]:
         """Yield the places of `older` whose value is another object here, in ascending order.
 
-        `older` must be a version that this one grew from; parts that both share are not looked at.
+        This must have grown from `older`, see `grew_from`; parts that both share are not looked at.
         """
         trie = older._length - len(older._tail)
         if older._root is not self._root and trie:
@@ -369,6 +378,14 @@ def _differing_nodes(
             yield place
         else:
             yield from _differing_nodes(new_child, old_child, shift - _BITS, place, limit)
+
+
+def measured(items: Items[Any], measure: Callable[[], T]) -> T:
+    """Return what was measured of a version and is kept with it; measure it the first time."""
+    if items._measure is None:
+        items._measure = measure()
+    kept: T = items._measure
+    return kept
 
 
 class Accumulator(Protocol):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
-import attrs
+from msgspec import Struct
 
 from . import _events as facts
 from . import wire
@@ -29,8 +29,7 @@ Method = Literal[
 ]
 
 
-@attrs.define
-class _OpenRequest:
+class _OpenRequest(Struct):
     """A request of the client that was not answered yet."""
 
     method: Method
@@ -38,8 +37,7 @@ class _OpenRequest:
     begins_replay: bool = False
 
 
-@attrs.frozen
-class _Answer:
+class _Answer(Struct, frozen=True):
     """A response with the request that it answers, and what is needed to read its result."""
 
     request: _OpenRequest

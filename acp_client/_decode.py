@@ -14,6 +14,7 @@ Nothing raises through here. What the peer got wrong becomes a `Problem`; the la
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -72,19 +73,54 @@ _TYPED_HOOKS: Final[dict[Any, Callable[[Any], Any]]] = {
     wire.NeverPresent: _never,
 }
 
-_decode_typed = msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).decode
+
+@cache
+def _typed_decoder() -> Callable[[bytes], wire.UpdateMessage]:
+    # Building it takes as long as importing a third of the package, so it waits for a first line.
+    return msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_typed_hook).decode
 
 
 def decode_update(line: bytes) -> wire.UpdateMessage:
     """Decode a line strictly as a whole `session/update`. Raises one of `Refused`."""
     if len(line) > MAX_DEPTH and nests_deeper(line):
         raise TooDeep  # msgspec does not look at the nesting of what it skips
-    return _decode_typed(line)
+    return _typed_decoder()(line)
 
 
 def convert(value: Any, kind: Any) -> Any:
     """Make a wire object of parsed JSON, strictly. Raises `msgspec.ValidationError`."""
     return msgspec.convert(value, kind, dec_hook=_typed_hook)
+
+
+def decode_unknown(line: bytes) -> tuple[str, wire.Unknown] | None:
+    """Decode a line that holds a session update of a variant that is not known, and nothing else.
+
+    Returns the session and the update. All that there is to such an update is its tag, so agents
+    that stream updates of their own are spared the lenient path, which gives the same.
+    """
+    try:
+        message = _decode_any(line)
+    except Refused:
+        return None
+    if type(message) is not dict or message.keys() != _UPDATE_KEYS:
+        return None
+    params = message["params"]
+    if message["jsonrpc"] != "2.0" or message["method"] != "session/update":
+        return None
+    if type(params) is not dict or params.keys() != _PARAMETER_KEYS:
+        return None
+    session_id, update = params["sessionId"], params["update"]
+    if type(session_id) is not str or type(update) is not dict or nests_deeper(line):
+        return None
+    tag = update.get("sessionUpdate")
+    if type(tag) is not str or tag in wire.UPDATE_TAGS:
+        return None
+    return session_id, wire.Unknown(update)
+
+
+_decode_any = msgspec.json.Decoder().decode
+_UPDATE_KEYS: Final = {"jsonrpc", "method", "params"}
+_PARAMETER_KEYS: Final = {"sessionId", "update"}
 
 
 def decode(
@@ -130,15 +166,15 @@ def decode_refused(
     unterminated: bool = False,
 ) -> wire.Message | None:
     """Decode a line that `decode_update` has refused already."""
-    return _LineReader(number, report, _SENT if sent else _RECEIVED).read(data, unterminated)
+    return LineReader(number, report, _SENT if sent else _RECEIVED).read(data, unterminated)
 
 
 def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T | None:
     """Decode the result of a request, which must be a `kind`; `None` if it is malformed."""
-    return _LineReader(number, report, _RECEIVED).structure(result.value, kind, "$.result")
+    return LineReader(number, report, _RECEIVED).structure(result.value, kind, "$.result")
 
 
-class _LineReader:
+class LineReader:
     """Reads what the typed decoder refused of one line, and reports what is wrong in it."""
 
     def __init__(self, number: int, report: Report, followed: Mapping[str, Any]) -> None:
@@ -251,7 +287,7 @@ class _LineReader:
     def _error(self, value: dict[str, Any], path: str) -> Any:
         if "error" not in value:
             return None
-        reader = _LineReader(self._number, lambda problem: None, {})
+        reader = LineReader(self._number, lambda problem: None, {})
         error = reader.structure(value["error"], wire.Error, f"{path}.error")
         return _MALFORMED if error is None else error
 

@@ -430,7 +430,7 @@ class Draft(Struct, gc=False, eq=False):
 
     def unknown(self, update: wire.Unknown) -> None:
         entries = self._entries
-        entries.open(("unknown", entries.count), _WholeDraft).value = UnknownEntry(update)
+        entries.open(entries.count, _WholeDraft).value = UnknownEntry(update)
 
     def terminal(self, terminal_id: str) -> TerminalDraft:
         terminals = self._terminals

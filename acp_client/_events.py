@@ -10,95 +10,82 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import attrs
+from msgspec import Struct
 
 from . import wire
 
 
-@attrs.frozen
-class PromptSent:
+class PromptSent(Struct, frozen=True):
     """The client sent `session/prompt` with this id and content."""
 
     request_id: wire.RequestId
     content: tuple[wire.ContentBlock, ...]
 
 
-@attrs.frozen
-class PromptAccepted:
+class PromptAccepted(Struct, frozen=True):
     """A prompt was answered: its message was inserted under this id."""
 
     request_id: wire.RequestId
     message_id: str
 
 
-@attrs.frozen
-class PromptRejected:
+class PromptRejected(Struct, frozen=True):
     """A prompt was answered with an error: nothing was inserted."""
 
     request_id: wire.RequestId
     error: wire.Error
 
 
-@attrs.frozen
-class PromptUncertain:
+class PromptUncertain(Struct, frozen=True):
     """A prompt got an answer that says nothing: its outcome is not known."""
 
     request_id: wire.RequestId
     error: wire.Error | None = None
 
 
-@attrs.frozen
-class CancelSent:
+class CancelSent(Struct, frozen=True):
     """The client sent `session/cancel`."""
 
 
-@attrs.frozen
-class PermissionAsked:
+class PermissionAsked(Struct, frozen=True):
     """The agent sent `session/request_permission` under this id."""
 
     request_id: wire.RequestId
     request: wire.RequestPermissionRequest
 
 
-@attrs.frozen
-class PermissionClosed:
+class PermissionClosed(Struct, frozen=True):
     """A permission request needs no answer any more: it was answered, or the agent withdrew it."""
 
     request_id: wire.RequestId
 
 
-@attrs.frozen
-class SessionOpened:
+class SessionOpened(Struct, frozen=True):
     """The result of `session/new` or `session/resume`; a list that is `UNSET` was not given."""
 
     available_commands: tuple[wire.AvailableCommand, ...] | wire.UnsetType = wire.UNSET
     config_options: tuple[wire.SessionConfigOption, ...] | wire.UnsetType = wire.UNSET
 
 
-@attrs.frozen
-class ConfigOptionsSet:
+class ConfigOptionsSet(Struct, frozen=True):
     """The result of `session/set_config_option`: the new list of options."""
 
     config_options: tuple[wire.SessionConfigOption, ...]
 
 
-@attrs.frozen
-class ReplayBegun:
+class ReplayBegun(Struct, frozen=True):
     """The client sent `session/resume` with `replayFrom`: the history will be told again."""
 
 
-@attrs.frozen
-class ReplayEnded:
+class ReplayEnded(Struct, frozen=True):
     """The replay's request was answered: what was told is the session now."""
 
 
-@attrs.frozen
-class ReplayFailed:
+class ReplayFailed(Struct, frozen=True):
     """The replay's request was refused or badly answered: the session is what it was before."""
 
 
-@attrs.frozen
-class ConnectionLost:
+class ConnectionLost(Struct, frozen=True):
     """The connection is gone: nothing that was pending will be answered."""
 
     error: wire.Error | None = None

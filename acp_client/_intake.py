@@ -33,7 +33,7 @@ import msgspec
 from msgspec import Struct
 
 from . import wire
-from ._decode import Refused, decode_update
+from ._decode import Refused, decode_unknown, decode_update
 from ._reducer import MESSAGE_TYPES, Drafts
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
@@ -105,8 +105,12 @@ class Intake:
             try:
                 params = decode_update(line).params
             except Refused:
-                take_odd(line, index)
-                head = _NO_HEAD  # the drafts may be others now
+                unknown = decode_unknown(line)
+                if unknown is None:
+                    take_odd(line, index)
+                    head = _NO_HEAD  # the drafts may be others now
+                else:
+                    drafts.reduce(*unknown)
                 continue
             event: Any = params.update
             drafts.reduce(params.session_id, event)

@@ -16,7 +16,6 @@ one value are equal when they were made by `encode`, which is the only way that 
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Final, cast
 
@@ -72,6 +71,8 @@ def _parse_text(text: str) -> Any:
 
 
 def _loads(text: str) -> Any:
+    import json  # a millisecond that only those who meet such text need to spend
+
     try:
         return json.loads(
             text, parse_int=_integer, parse_float=_float, parse_constant=_refuse_constant

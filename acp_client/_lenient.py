@@ -33,7 +33,7 @@ from msgspec import Struct, UnsetType
 
 from . import wire
 from ._json import LARGEST_INTEGER, HugeNumber, Json
-from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, Leniency, leniency
+from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
 
 Hook = Callable[[Any], Any]
 S = TypeVar("S")
@@ -73,15 +73,17 @@ class _Findings:
 
     def attempt(self, key: str, hook: Hook, value: Any) -> Any:
         """Run a hook for what lies under `key`; what it finds gets that key in front."""
-        mark = len(self.list)
+        found = self.list
+        mark = len(found)
         try:
             result = hook(value)
         except Malformed as malformed:
-            del self.list[mark:]
+            del found[mark:]
             malformed.path.append(key)
             raise
-        for finding in self.list[mark:]:
-            finding.path.append(key)
+        if len(found) > mark:
+            for finding in found[mark:]:
+                finding.path.append(key)
         return result
 
     def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
@@ -194,12 +196,12 @@ def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     hooks = {member.__struct_config__.tag: _struct_hook(member, converter) for member in members}
     required = () if "tool_call" in hooks else _unknown_keys(hooks)
 
-    def structure_union(value: Any, _: Any) -> Any:
+    def structure_union(value: Any) -> Any:
         tag = _tag(_object(value), config.tag_field)
         hook = hooks.get(tag)
         return hook(value) if hook else _unknown(value, required)
 
-    return structure_union
+    return _ignoring_kind(structure_union)
 
 
 def _unknown_keys(tags: dict[str, Hook]) -> tuple[str, ...]:
@@ -221,12 +223,12 @@ def _unknown(value: dict[str, Any], required: tuple[str, ...]) -> wire.Unknown:
 def _literal_factory(kind: Any, _: cattrs.Converter) -> Any:
     known = get_args(kind)
 
-    def structure_literal(value: Any, _: Any) -> str:
+    def structure_literal(value: Any) -> str:
         if _text(value) in known:
             return value  # type: ignore[no-any-return]  # _text has checked it
         raise Malformed("is not one of the known values")
 
-    return structure_literal
+    return _ignoring_kind(structure_literal)
 
 
 def _constrained_factory(kind: Any, converter: cattrs.Converter) -> Any:
@@ -234,13 +236,13 @@ def _constrained_factory(kind: Any, converter: cattrs.Converter) -> Any:
     hook = _hook(inner, converter)
     checks = [_check_of(constraint) for constraint in constraints]
 
-    def structure_constrained(value: Any, _: Any) -> Any:
+    def structure_constrained(value: Any) -> Any:
         result = hook(value)
         for check in checks:
             check(result)
         return result
 
-    return structure_constrained
+    return _ignoring_kind(structure_constrained)
 
 
 def _check_of(constraint: msgspec.Meta) -> Callable[[Any], None]:
@@ -292,18 +294,30 @@ class _Slot:
     hook: Hook
     required: bool
     nullable: bool
-    leniency: Leniency
+    defaults: bool
+    empty_null: bool
     is_list: bool
 
 
 def _hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """Return the hook of a type as a function of the value alone."""
     inner: Any = converter.get_structure_hook(kind)
-    return lambda value: inner(value, kind)
+    alone: Hook | None = getattr(inner, "alone", None)
+    return alone or (lambda value: inner(value, kind))
+
+
+def _ignoring_kind(hook: Hook) -> Callable[[Any, Any], Any]:
+    """Make a hook as cattrs calls it, which remembers the plain one."""
+
+    def structure_kind(value: Any, _: Any) -> Any:
+        return hook(value)
+
+    structure_kind.alone = hook  # type: ignore[attr-defined]  # read by `_hook`
+    return structure_kind
 
 
 def _struct_factory(kind: Any, converter: cattrs.Converter) -> Any:
-    hook = _struct_hook(kind, converter)
-    return lambda value, _: hook(value)
+    return _ignoring_kind(_struct_hook(kind, converter))
 
 
 def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
@@ -314,8 +328,13 @@ def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
 
     def structure_struct(value: Any) -> Any:
         source = _object(value)
-        found = ((slot.name, _read(slot, source)) for slot in slots)
-        return kind(**{name: item for name, item in found if item is not _ABSENT})
+        given = {}
+        for slot in slots:
+            if slot.key in source or slot.required:
+                item = _read(slot, source)
+                if item is not _ABSENT:
+                    given[slot.name] = item
+        return kind(**given)
 
     special = _SPECIAL_STRUCTS.get(kind)
     return (lambda value: special(value, structure_struct)) if special else structure_struct
@@ -324,26 +343,27 @@ def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
 def _slot(owner: Any, item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
     inner, nullable = _without_absence(hint)
     rule = leniency(owner.__name__, item.encode_name)
-    is_list = get_origin(inner) is tuple or SKIP in rule
+    is_list = get_origin(inner) is tuple
     if SKIP in rule:
         hook = _skipping_hook(inner, converter)
     else:
         hook = _field_hook(owner, item.name, inner, converter)
-    return _Slot(item.encode_name, item.name, hook, item.required, nullable, rule, is_list)
+    return _Slot(
+        key=item.encode_name,
+        name=item.name,
+        hook=hook,
+        required=item.required,
+        nullable=nullable,
+        defaults=DEFAULT in rule,
+        empty_null=EMPTY_NULL in rule,
+        is_list=is_list,
+    )
 
 
 def _skipping_hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of a list whose bad items are left out; a least length is that before."""
-    constrained = get_origin(kind) is Annotated
-    shortest = get_args(kind)[1].min_length if constrained else 0
-    item_kind = get_args(get_args(kind)[0] if constrained else kind)[0]
-    item_hook, check = _hook(item_kind, converter), _length_check(shortest)
-
-    def structure_list(value: Any) -> Any:
-        check(_array(value))
-        return _good_items(value, item_hook)
-
-    return structure_list
+    """Build the hook of a list whose bad items are left out."""
+    item_hook = _hook(get_args(kind)[0], converter)
+    return lambda value: _good_items(value, item_hook)
 
 
 def _field_hook(owner: Any, name: str, kind: Any, converter: cattrs.Converter) -> Hook:
@@ -365,23 +385,17 @@ _ABSENT: Final = object()
 
 
 def _read(slot: _Slot, source: dict[str, Any]) -> Any:
-    value = source.get(slot.key, _ABSENT)
-    if value is _ABSENT:
-        if slot.required:
-            raise Malformed("is missing", slot.key)
-        return _ABSENT
+    if slot.key not in source:
+        raise Malformed("is missing", slot.key)
+    value = source[slot.key]
     if value is None and slot.nullable:
         return None
-    if value is None and EMPTY_NULL in slot.leniency:
+    if value is None and slot.empty_null:
         return ()
-    return _read_value(slot, value)
-
-
-def _read_value(slot: _Slot, value: Any) -> Any:
     try:
         return _findings.attempt(slot.key, slot.hook, value)
     except Malformed as malformed:
-        if DEFAULT not in slot.leniency:
+        if not slot.defaults:
             raise
         _findings.add("defaulted", malformed)
         return () if slot.is_list and not slot.nullable else _ABSENT
@@ -464,10 +478,6 @@ def _is_tagged(kind: Any) -> bool:
 
 def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Struct)
-
-
-def _ignoring_kind(hook: Hook) -> Callable[[Any, Any], Any]:
-    return lambda value, _: hook(value)
 
 
 def _make_converter() -> cattrs.Converter:

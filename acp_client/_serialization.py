@@ -213,15 +213,12 @@ def _converter() -> cattrs.Converter:
             item.name: override(
                 rename=_key(item.name),
                 omit=item.name in _UNSEEN.get(kind, ()),
-                omit_if_default=item.init and item.name not in _ALWAYS.get(kind, ()),
+                omit_if_default=item.name not in _ALWAYS.get(kind, ()),
             )
             for item in fields
         }
-        given = {item.name: overrides[item.name] for item in fields if item.init}
-        out = make_dict_unstructure_fn(
-            kind, converter, _cattrs_include_init_false=True, **overrides
-        )
-        back = make_dict_structure_fn(kind, converter, **given)
+        out = make_dict_unstructure_fn(kind, converter, **overrides)
+        back = make_dict_structure_fn(kind, converter, **overrides)
         converter.register_unstructure_hook(kind, _adjusted(_ADJUST_OUT.get(kind), out))
         converter.register_structure_hook(kind, _adjusted(_ADJUST_BACK.get(kind), back))
     return converter
@@ -344,6 +341,10 @@ def _values_out(converter: cattrs.Converter, values: Keyed[Any]) -> list[Any]:
     return [converter.unstructure(value) for value in values]
 
 
+def _entries_out(converter: cattrs.Converter, entries: Entries) -> list[Any]:
+    return [{"type": entry.type, **converter.unstructure(entry)} for entry in entries]
+
+
 def _entries_back(converter: cattrs.Converter, documents: list[Any]) -> Entries:
     entries: list[Entry] = [
         converter.structure(document, _ENTRY_CLASSES[document["type"]]) for document in documents
@@ -397,7 +398,7 @@ def _output_back(converter: cattrs.Converter, text: str) -> OutputBytes:
 
 
 _CONTAINERS: Final[dict[type, tuple[Any, Any]]] = {
-    Entries: (_values_out, _entries_back),
+    Entries: (_entries_out, _entries_back),
     Terminals: (_values_out, _terminals_back),
     Plans: (_wire_values_out, _plans_back),
     ContentBlocks: (_wire_values_out, _blocks_back),

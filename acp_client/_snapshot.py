@@ -15,7 +15,7 @@ by the field, and one snapshot is built for each batch.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import attrs
 
@@ -83,7 +83,7 @@ class ToolCall:
     capabilities: wire.ToolCallCapabilities | None = None
     meta: wire.JsonObject | None = None
 
-    type: Literal["tool_call"] = attrs.field(default="tool_call", init=False)
+    type: ClassVar[Literal["tool_call"]] = "tool_call"
 
     @property
     def status(self) -> str:
@@ -111,7 +111,7 @@ class Compaction:
     error: str | None = None
     meta: wire.JsonObject | None = None
 
-    type: Literal["compaction"] = attrs.field(default="compaction", init=False)
+    type: ClassVar[Literal["compaction"]] = "compaction"
 
     @property
     def text(self) -> str:
@@ -125,7 +125,7 @@ class UnknownEntry:
 
     update: wire.Unknown
 
-    type: Literal["unknown"] = attrs.field(default="unknown", init=False)
+    type: ClassVar[Literal["unknown"]] = "unknown"
 
 
 Entry: TypeAlias = Message | ToolCall | Compaction | UnknownEntry
@@ -365,7 +365,7 @@ def entry_key(entry: Entry, place: int) -> Hashable:
         case Compaction():
             return ("compaction", entry.compaction_id)
         case UnknownEntry():
-            return ("unknown", place)
+            return place
 
 
 def plan_key(plan: wire.PlanItems | wire.Unknown) -> str:

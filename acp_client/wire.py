@@ -496,7 +496,7 @@ class SessionConfigSelectGroup(_Whole, frozen=True, gc=False):
 
     group_id: str
     name: str
-    options: Annotated[tuple[SessionConfigSelectOption, ...], Meta(min_length=1)]
+    options: tuple[SessionConfigSelectOption, ...]
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
@@ -806,6 +806,10 @@ if TYPE_CHECKING:
     )
 else:
     SessionUpdate = Union[tuple(_Patch.__subclasses__())]  # noqa: UP007  # built from a list
+
+
+UPDATE_TAGS: Final = frozenset(str(kind.__struct_config__.tag) for kind in _Patch.__subclasses__())
+"""The values of `sessionUpdate` that are known."""
 
 
 class UpdateSessionNotification(Struct, frozen=True, gc=False, rename="camel"):

@@ -186,7 +186,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "BooleanOption": CONFIG_OPTION | needed("currentValue", kind="boolean"),
     "Choice": needed("value", "name") | lenient("description") | META,
     "ChoiceGroup": needed("groupId", "name")
-    | {"options": (skipping("Choice", 1), "present")}
+    | {"options": (skipping("Choice", 0), "present")}
     | META,
     "PermissionOption": needed("optionId", "name", "kind") | META,
     "ToolCallSubject": needed("toolCall", kind="ToolCall") | META,

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import attrs
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from . import _events as facts
 from . import wire
@@ -248,9 +249,7 @@ def _prompt_uncertain(snapshot: Snapshot, event: facts.PromptUncertain) -> Snaps
 
 def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
     """Mark the unfinished tool calls of the foreground work, and close the permissions."""
-    marked = {
-        place: attrs.evolve(call, cancel_marked=True) for place, call in _cancellable(snapshot)
-    }
+    marked = {place: replace(call, cancel_marked=True) for place, call in _cancellable(snapshot)}
     if marked:
         snapshot = attrs.evolve(snapshot, entries=snapshot.entries.changed(marked))
     return _around(snapshot, permissions=())

@@ -18,10 +18,20 @@ import base64
 from collections.abc import Callable
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import attrs
 from msgspec import Struct
+from msgspec.structs import replace
 
 from . import wire
 from ._containers import Keyed
@@ -203,39 +213,90 @@ def _converter() -> cattrs.Converter:
     # cattrs costs more than the rest of the package to import, and only those who store or print
     # snapshots need it.
     import cattrs
-    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
     converter = cattrs.Converter(detailed_validation=False)
     _register_values(converter)
-    for kind in _CLASSES:
-        fields = attrs.fields_dict(attrs.resolve_types(kind)).values()
-        overrides: dict[str, Any] = {
-            item.name: override(
-                rename=_key(item.name),
-                omit=item.name in _UNSEEN.get(kind, ()),
-                omit_if_default=item.name not in _ALWAYS.get(kind, ()),
-            )
-            for item in fields
-        }
-        out = make_dict_unstructure_fn(kind, converter, **overrides)
-        back = make_dict_structure_fn(kind, converter, **overrides)
+    for kind in _BLANK:
+        out, back = _mapping(kind, converter)
         converter.register_unstructure_hook(kind, _adjusted(_ADJUST_OUT.get(kind), out))
         converter.register_structure_hook(kind, _adjusted(_ADJUST_BACK.get(kind), back))
     return converter
 
 
-_CLASSES: Final[tuple[Any, ...]] = (
-    Message,
-    ToolCall,
-    Compaction,
-    UnknownEntry,
-    Terminal,
-    Usage,
-    SessionInfo,
-    Prompt,
-    Permission,
-    Surroundings,
-)
+_REQUIRED: Final = object()
+"""Stands for the default of a field that has none."""
+
+
+def _blank(kind: Any, *names: str) -> Any:
+    return kind(**dict.fromkeys(names, _REQUIRED))
+
+
+_BLANK: Final[dict[Any, Any]] = {
+    Message: _blank(Message, "type", "message_id"),
+    ToolCall: _blank(ToolCall, "tool_call_id"),
+    Compaction: _blank(Compaction, "compaction_id"),
+    UnknownEntry: _blank(UnknownEntry, "update"),
+    Terminal: _blank(Terminal, "terminal_id"),
+    Usage: _blank(Usage, "used", "size"),
+    SessionInfo: SessionInfo(),
+    Prompt: _blank(Prompt, "request_id"),
+    Permission: _blank(Permission, "request_id", "title", "options"),
+    Surroundings: Surroundings(),
+}
+"""The classes of a document, each as it is before anything was said of it."""
+
+
+class _Field(NamedTuple):
+    """A field of a class, attrs or Struct, and its place in the document."""
+
+    name: str
+    key: str
+    kind: Any
+    always: bool
+    default: Any
+
+
+def _fields(kind: Any) -> list[_Field]:
+    """Return the fields that a document has a key for."""
+    hints = get_type_hints(kind)
+    blank = _BLANK[kind]
+    return [
+        _Field(name, _key(name), hints[name], name in _ALWAYS.get(kind, ()), getattr(blank, name))
+        for name in _field_names(kind)
+        if name not in _UNSEEN.get(kind, ())
+    ]
+
+
+def _field_names(kind: Any) -> tuple[str, ...]:
+    if issubclass(kind, Struct):
+        return kind.__struct_fields__
+    return tuple(item.name for item in attrs.fields(kind))
+
+
+def _mapping(kind: Any, converter: cattrs.Converter) -> tuple[Any, Any]:
+    fields = _fields(kind)
+    required = {item.key for item in fields if item.default is _REQUIRED}
+
+    def out(value: Any) -> dict[str, Any]:
+        given = ((item, getattr(value, item.name)) for item in fields)
+        return {
+            item.key: converter.unstructure(found)
+            for item, found in given
+            if item.always or found != item.default
+        }
+
+    def back(document: dict[str, Any], _: Any) -> Any:
+        if not required <= document.keys():
+            raise KeyError(*(required - document.keys()))
+        return kind(
+            **{
+                item.name: converter.structure(document[item.key], item.kind)
+                for item in fields
+                if item.key in document
+            }
+        )
+
+    return out, back
 
 
 def _adjusted(adjust: Any, hook: Any) -> Any:
@@ -264,7 +325,7 @@ def _tool_call_back(hook: Any, document: dict[str, Any], kind: type) -> ToolCall
     reported = document.get("reportedStatus", document["status"])
     restored = hook({**document, "reportedStatus": reported}, kind)
     call: ToolCall = _with_chunk_metas(restored, document)
-    return attrs.evolve(call, cancel_marked="reportedStatus" in document)
+    return replace(call, cancel_marked="reportedStatus" in document)
 
 
 def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:
@@ -300,6 +361,7 @@ def _register_values(converter: cattrs.Converter) -> None:
         converter.register_structure_hook(kind, _with_converter(back, converter))
     for kind in (str, int, bool):
         converter.register_structure_hook(kind, _exactly)
+    converter.register_structure_hook_func(_is_literal, _literally)
     converter.register_structure_hook_func(_is_request_id, lambda value, _: value)
     converter.register_unstructure_hook_func(_is_wire, _wire_out)
     converter.register_structure_hook_func(_is_wire, _wire_back)
@@ -309,6 +371,16 @@ def _exactly(value: Any, kind: Any) -> Any:
     if type(value) is kind:
         return value
     raise ValueError(f"{value!r} is no {kind.__name__}")
+
+
+def _is_literal(kind: Any) -> bool:
+    return get_origin(kind) is Literal
+
+
+def _literally(value: Any, kind: Any) -> Any:
+    if value in get_args(kind):
+        return value
+    raise ValueError(f"{value!r} is none of {get_args(kind)}")
 
 
 def _is_request_id(kind: Any) -> bool:
@@ -385,7 +457,7 @@ def _with_chunk_metas(entry: Any, document: dict[str, Any]) -> Any:
         return entry
     metas = [(int(key), wire.JsonObject(meta)) for key, meta in document["chunkMeta"].items()]
     content = entry.content
-    return attrs.evolve(entry, content=content.made(content.stored(), metas))
+    return replace(entry, content=content.made(content.stored(), metas))
 
 
 def _output_out(converter: cattrs.Converter, output: OutputBytes) -> str:

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import compress, islice
+from operator import is_not
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar, overload
 
 from msgspec import Struct, field
@@ -245,12 +246,19 @@ class Keyed(_Version[V]):
 
         This must have grown from `older`, see `grew_from`; parts that both share are not looked at.
         """
-        trie = older._length - len(older._tail)
-        if older._root is not self._root and trie:
-            yield from _differing(self, older, trie)
-        for place in range(trie, older._length):
-            if self.at(place) is not older.at(place):
-                yield place
+        start = older._length - len(older._tail)
+        if older._root is not self._root and start:
+            yield from _differing(self, older)
+        yield from (start + slot for slot in _differing_slots(self._leaf(start), older._tail))
+
+    def _leaf(self, start: int) -> tuple[Any, ...]:
+        """Return the values from a place that begins a leaf or the tail."""
+        if start >= self._length - len(self._tail):
+            return self._tail
+        node = self._root
+        for shift in range(self._shift, 0, -_BITS):
+            node = node[(start >> shift) & _MASK]
+        return node
 
     def __len__(self) -> int:
         return self._length
@@ -359,25 +367,24 @@ def _leaves(node: tuple[Any, ...], shift: int) -> Iterator[Any]:
         yield from _leaves(child, shift - _BITS)
 
 
-def _differing(newer: Keyed[Any], older: Keyed[Any], limit: int) -> Iterator[int]:
-    """Walk both tries together, skipping every part that is the same object in both."""
-    new_root, old_root = newer._root, older._root
+def _differing(newer: Keyed[Any], older: Keyed[Any]) -> list[int]:
+    """Walk both tries together, level by level, past every part that is the same in both."""
+    root = newer._root
     for _ in range(older._shift, newer._shift, _BITS):  # the newer trie may have grown upwards
-        new_root = new_root[0]
-    yield from _differing_nodes(new_root, old_root, older._shift, 0, limit)
+        root = root[0]
+    nodes = [(root, older._root, 0)]
+    for shift in range(older._shift, 0, -_BITS):
+        nodes = [
+            (new[slot], old[slot], start + (slot << shift))
+            for new, old, start in nodes
+            for slot in _differing_slots(new, old)
+        ]
+    return [start + slot for new, old, start in nodes for slot in _differing_slots(new, old)]
 
 
-def _differing_nodes(
-    new: tuple[Any, ...], old: tuple[Any, ...], shift: int, start: int, limit: int
-) -> Iterator[int]:
-    for slot, (new_child, old_child) in enumerate(zip(new, old, strict=False)):
-        place = start + (slot << shift)
-        if new_child is old_child or place >= limit:
-            continue
-        if shift == 0:
-            yield place
-        else:
-            yield from _differing_nodes(new_child, old_child, shift - _BITS, place, limit)
+def _differing_slots(new: tuple[Any, ...], old: tuple[Any, ...]) -> Iterator[int]:
+    """Yield the slots of `old` that hold another object in `new`, which has at least as many."""
+    return compress(range(len(old)), map(is_not, new, old))
 
 
 def measured(items: Items[Any], measure: Callable[[], T]) -> T:

@@ -76,6 +76,10 @@ class _Content(Items[T]):
         """The `_meta` of chunks, each with the index of the item that its chunk brought."""
         return tuple(self._metas) if self._metas is not None else ()
 
+    def has_metas_of(self, other: _Content[Any]) -> bool:
+        """Tell whether the `_meta` of chunks is the same here and there."""
+        return self._metas is other._metas or bool(self._metas == other._metas)
+
     @property
     def text(self) -> str:
         """The text blocks joined, exactly as they came; anything else has no text."""

@@ -52,13 +52,13 @@ class Ending(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Content items from `index` up to `stop`: of text, or of others, which have no `text`.
+    """Content items from `first` up to `stop`: of text, or of others, which have no `text`.
 
     The text begins at `start`, with `replaced` characters of what was there before (half a
     character). `is_torn` tells that its first character began before items that are not text.
     """
 
-    index: int
+    first: int
     stop: int
     start: Position
     text: str | None = None

@@ -72,7 +72,7 @@ class _Reading(Struct, frozen=True, gc=False, eq=False):
 
 
 _NO_HEAD: Final = b"\n\n"
-"""The head of no line: lines hold no line feed, but for the one that stands for a long line."""
+"""The head of no line: a line holds one line feed, at its end."""
 
 _ENVELOPES_KEPT: Final = 16
 

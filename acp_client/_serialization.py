@@ -22,6 +22,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Final,
+    Literal,
     NamedTuple,
     Union,
     get_args,

@@ -117,7 +117,7 @@ class Store:
         """Take note that the agent's output ended: an unterminated last line is a message."""
         with self._lock:
             line = self._received.end()
-            if line == b"":
+            if line is None:
                 return
             batch = self._drafts()
             self._line += 1

@@ -24,7 +24,7 @@ from ._errors import Problem, ProblemKind
 from ._json import LARGEST_INTEGER, MAX_DEPTH, Json, NotJson, TooDeep, nests_deeper, parse, trim
 
 if TYPE_CHECKING:
-    from ._lenient import Finding, Malformed
+    from ._lenient_values import Finding, Malformed
 
 T = TypeVar("T")
 Report = Callable[[Problem], object]
@@ -204,11 +204,12 @@ class LineReader:
     def _structure_leniently(self, value: Any, kind: type[T], path: str) -> T | None:
         # cattrs costs more than the rest of the package to import, and an agent that makes no
         # mistakes never needs it.
-        from . import _lenient
+        from ._lenient import structure
+        from ._lenient_values import Malformed
 
         try:
-            result, findings = _lenient.structure(value, kind)
-        except _lenient.Malformed as malformed:
+            result, findings = structure(value, kind)
+        except Malformed as malformed:
             self._rejected(malformed, path)
             return None
         for finding in findings:

@@ -2,7 +2,7 @@
 
 A line ends at LF and at nothing else, and keeps its LF. Pieces of an unfinished line are kept apart
 until its end comes, so that a line which arrives byte by byte costs what it is long. A line over
-the limit is skipped to its end: `TOO_LONG` takes its place, and no more than the limit is ever kept.
+the limit is skipped to its end: `TOO_LONG` takes its place, and no more than the limit is kept.
 """
 
 from __future__ import annotations

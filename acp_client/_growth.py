@@ -118,7 +118,7 @@ def _walked(ending: Ending, items: Sequence[Any], index: int = 0) -> tuple[Endin
         if is_text:
             ending, run = _text_run(ending, "".join(texts), index, index + len(texts))
         else:
-            run = Run(index, index + len(texts), ending.position)
+            run = Run(index, index + len(texts), ending.position.after(ending.half))
             ending = ending._replace(is_passed=True)
         runs.append(run)
         index = run.stop

@@ -11,15 +11,12 @@ classes and the table in `_leniency`. The theory:
   known tag never does.
 - Keys that a class does not define are not looked at.
 
-Hooks take no context, so the problems of the message in hand are collected in `_Findings`, under
-a lock. Paths grow from the inside out: whoever passes a problem up appends its own key.
+Hooks take no context, so the problems of the message in hand are collected under a lock (see
+`_lenient_values`, which also has the hooks of JSON's own types).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 import threading
 from collections.abc import Callable
 from types import NoneType, UnionType
@@ -28,70 +25,31 @@ from typing import get_type_hints as type_hints
 
 import cattrs
 import msgspec
-from attrs import define, field
+from attrs import define
 from msgspec import Struct, UnsetType
 
 from . import wire
-from ._json import LARGEST_INTEGER, HugeNumber, Json
+from ._json import Json
 from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
+from ._lenient_values import (
+    Finding,
+    Findings,
+    Hook,
+    Malformed,
+    check_of,
+    flag,
+    from_base64,
+    json_object,
+    number,
+    raw_object,
+    request_id,
+    text,
+    whole_number,
+)
 
-Hook = Callable[[Any], Any]
 S = TypeVar("S")
 
-_UNBOUNDED: Final = (2**63 - 1, -(2**63))
-"""Bounds that only the typed decoder has; wider integers come here and are accepted."""
-
-
-class Malformed(Exception):  # noqa: N818  # a finding that travels up, never out of the package
-    """A value that its strict context cannot do without; `path` is innermost first."""
-
-    def __init__(self, reason: str, *path: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.path = list(path)
-
-
-@define
-class Finding:
-    """A problem inside a message that was read all the same; `path` is innermost first."""
-
-    kind: Literal["defaulted", "skipped"]
-    reason: str
-    path: list[str] = field(factory=list)
-
-
-def path_text(path: list[str]) -> str:
-    """Write a path that is innermost first: `["line", "[0]", "at"]` as `at[0].line`."""
-    return ".".join(reversed(path)).replace(".[", "[")
-
-
-class _Findings:
-    """The problems of the message in hand."""
-
-    def __init__(self) -> None:
-        self.list: list[Finding] = []
-
-    def attempt(self, key: str, hook: Hook, value: Any) -> Any:
-        """Run a hook for what lies under `key`; what it finds gets that key in front."""
-        found = self.list
-        mark = len(found)
-        try:
-            result = hook(value)
-        except Malformed as malformed:
-            del found[mark:]
-            malformed.path.append(key)
-            raise
-        if len(found) > mark:
-            for finding in found[mark:]:
-                finding.path.append(key)
-        return result
-
-    def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
-        *inner, key = malformed.path
-        self.list.append(Finding(kind, f"{path_text(inner)} {malformed.reason}".strip(), [key]))
-
-
-_findings = _Findings()
+_findings = Findings()
 _lock = threading.Lock()
 
 
@@ -101,63 +59,6 @@ def structure(value: Any, kind: type[S]) -> tuple[S, list[Finding]]:
         _findings.list = []
         hook = _converter.get_structure_hook(kind)
         return hook(value, kind), _findings.list
-
-
-# --- Hooks for JSON's own types ---
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    raise Malformed("is not string")
-
-
-def _flag(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise Malformed("is not boolean")
-
-
-def _whole_number(value: Any) -> int:
-    """Accept what JavaScript calls an integer: `1`, `1.0`, `1e3`, but nothing beyond a float."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Malformed("is not integer")
-    if not -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
-        raise Malformed("is out of range")
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Malformed("is not number")
-    if isinstance(value, HugeNumber) or abs(value) > LARGEST_INTEGER:
-        raise Malformed("is out of range")
-    return float(value)
-
-
-def _base64(value: Any) -> bytes:
-    """Decode the standard alphabet without blanks; padding may be missing."""
-    text = _text(value)
-    try:
-        return base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), validate=True)
-    except (binascii.Error, UnicodeEncodeError):
-        raise Malformed("is not base64") from None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    raise Malformed("is not object")
-
-
-def _raw_object(value: Any) -> wire.JsonObject:
-    return wire.JsonObject(_object(value))
-
-
-def _request_id(value: Any) -> wire.RequestId:
-    return value if isinstance(value, str) else _whole_number(value)
 
 
 # --- Hooks for lists, unions and constraints ---
@@ -197,7 +98,7 @@ def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     required = () if "tool_call" in hooks else _unknown_keys(hooks)
 
     def structure_union(value: Any) -> Any:
-        tag = _tag(_object(value), config.tag_field)
+        tag = _tag(json_object(value), config.tag_field)
         hook = hooks.get(tag)
         return hook(value) if hook else _unknown(value, required)
 
@@ -211,7 +112,7 @@ def _unknown_keys(tags: dict[str, Hook]) -> tuple[str, ...]:
 def _tag(value: dict[str, Any], key: str) -> str:
     if key not in value:
         raise Malformed("is missing", key)
-    return _findings.attempt(key, _text, value[key])  # type: ignore[no-any-return]  # _text's
+    return _findings.attempt(key, text, value[key])  # type: ignore[no-any-return]  # text's
 
 
 def _unknown(value: dict[str, Any], required: tuple[str, ...]) -> wire.Unknown:
@@ -224,8 +125,8 @@ def _literal_factory(kind: Any, _: cattrs.Converter) -> Any:
     known = get_args(kind)
 
     def structure_literal(value: Any) -> str:
-        if _text(value) in known:
-            return value  # type: ignore[no-any-return]  # _text has checked it
+        if text(value) in known:
+            return value  # type: ignore[no-any-return]  # text has checked it
         raise Malformed("is not one of the known values")
 
     return _ignoring_kind(structure_literal)
@@ -234,7 +135,7 @@ def _literal_factory(kind: Any, _: cattrs.Converter) -> Any:
 def _constrained_factory(kind: Any, converter: cattrs.Converter) -> Any:
     inner, *constraints = get_args(kind)
     hook = _hook(inner, converter)
-    checks = [_check_of(constraint) for constraint in constraints]
+    checks = [check_of(constraint) for constraint in constraints]
 
     def structure_constrained(value: Any) -> Any:
         result = hook(value)
@@ -243,43 +144,6 @@ def _constrained_factory(kind: Any, converter: cattrs.Converter) -> Any:
         return result
 
     return _ignoring_kind(structure_constrained)
-
-
-def _check_of(constraint: msgspec.Meta) -> Callable[[Any], None]:
-    if constraint.pattern is not None:
-        return _pattern_check(constraint.pattern)
-    if constraint.min_length is not None:
-        return _length_check(constraint.min_length)
-    return _bounds_check(constraint.ge, constraint.le)
-
-
-def _pattern_check(pattern: str) -> Callable[[str], None]:
-    search = re.compile(pattern).search
-
-    def check(value: str) -> None:
-        if not search(value):
-            raise Malformed("has the wrong form")
-
-    return check
-
-
-def _length_check(shortest: int) -> Callable[[Any], None]:
-    def check(value: Any) -> None:
-        if len(value) < shortest:
-            raise Malformed("is too short")
-
-    return check
-
-
-def _bounds_check(lowest: float | None, highest: float | None) -> Callable[[Any], None]:
-    low = None if lowest in _UNBOUNDED else lowest
-    high = None if highest in _UNBOUNDED else highest
-
-    def check(value: Any) -> None:
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise Malformed("is out of range")
-
-    return check
 
 
 # --- Hooks for Structs ---
@@ -327,7 +191,7 @@ def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     slots = [_slot(kind, item, hints[item.name], converter) for item in fields]
 
     def structure_struct(value: Any) -> Any:
-        source = _object(value)
+        source = json_object(value)
         given = {}
         for slot in slots:
             if slot.key in source or slot.required:
@@ -441,7 +305,7 @@ def _first_good(value: Any, hooks: list[Hook]) -> Any:
 
 def _state(value: Any, structure_struct: Hook) -> Any:
     """Keep the keys of each state apart, and unknown states and stop reasons raw."""
-    state = _tag(_object(value), "state")
+    state = _tag(json_object(value), "state")
     if state not in _STATES:
         return wire.UnknownStateUpdate(_without(value, "sessionUpdate"))
     if state != "idle":
@@ -483,12 +347,12 @@ def _is_struct(kind: Any) -> bool:
 def _make_converter() -> cattrs.Converter:
     converter = cattrs.Converter()
     plain: dict[Any, Hook] = {
-        str: _text,
-        bool: _flag,
-        int: _whole_number,
-        float: _number,
-        bytes: _base64,
-        wire.JsonObject: _raw_object,
+        str: text,
+        bool: flag,
+        int: whole_number,
+        float: number,
+        bytes: from_base64,
+        wire.JsonObject: raw_object,
     }
     for kind, hook in plain.items():
         converter.register_structure_hook(kind, _ignoring_kind(hook))
@@ -514,7 +378,7 @@ _EXACT_KINDS: Final[dict[Any, Callable[[Any, Any], Any]]] = {
     Json: _ignoring_kind(Json),
     wire.Unknown: _ignoring_kind(wire.Unknown),
     type_hints(wire.CancelRequestNotification, include_extras=True)["request_id"]: _ignoring_kind(
-        _request_id
+        request_id
     ),
     wire.EmbeddedResourceResource: _resource_contents,
     wire.SessionConfigSelectOptions: _select_options,

@@ -71,7 +71,12 @@ def lost(prompts: Prompts, error: Error | None) -> Prompts:
 
 def echoed(prompts: Prompts, message_id: str) -> Prompts:
     """Mark the prompts whose message has come."""
-    return _mapped(prompts, lambda prompt: _echo(prompt, lambda found: found == message_id))
+    return matched(prompts, lambda found: found == message_id)
+
+
+def matched(prompts: Prompts, is_echoed: Callable[[str], bool]) -> Prompts:
+    """Mark the prompts whose message exists, for when many messages have come at once."""
+    return _mapped(prompts, lambda prompt: _echo(prompt, is_echoed))
 
 
 def _lose(prompt: Prompt, error: Error | None) -> Prompt:

@@ -27,10 +27,11 @@ from msgspec.structs import replace
 from . import _events as facts
 from . import wire
 from ._content import stored_block, stored_item
-from ._draft import Draft, changed, patched_meta
+from ._draft import Draft, changed
+from ._entity_drafts import patched_meta
 from ._errors import InvalidValueError
 from ._limits import DEFAULT_LIMITS, Limits
-from ._prompts import Answer, answered, lost
+from ._prompts import Answer, answered, lost, matched
 from ._snapshot import (
     MessageType,
     Permission,
@@ -228,11 +229,13 @@ def _prompt_sent(snapshot: Snapshot, event: facts.PromptSent) -> Snapshot:
 
 
 def _answer_prompt(snapshot: Snapshot, event: Any, answer: Answer, **told: Any) -> Snapshot:
-    def is_echoed(message_id: str) -> bool:
-        return snapshot.entries.message("user_message", message_id) is not None
-
-    prompts = answered(snapshot.prompts, event.request_id, answer, is_echoed=is_echoed, **told)
+    exists = _has_user_message(snapshot)
+    prompts = answered(snapshot.prompts, event.request_id, answer, is_echoed=exists, **told)
     return _around(snapshot, prompts=prompts)
+
+
+def _has_user_message(snapshot: Snapshot) -> Callable[[str], bool]:
+    return lambda message_id: snapshot.entries.message("user_message", message_id) is not None
 
 
 def _prompt_accepted(snapshot: Snapshot, event: facts.PromptAccepted) -> Snapshot:
@@ -325,7 +328,8 @@ def _replay_failed(snapshot: Snapshot, event: facts.ReplayFailed) -> Snapshot:
     before = snapshot.before_replay
     if before is None:
         return snapshot
-    return _around(before, prompts=snapshot.prompts, permissions=snapshot.permissions)
+    prompts = matched(snapshot.prompts, _has_user_message(before))  # answered during the replay
+    return _around(before, prompts=prompts, permissions=snapshot.permissions)
 
 
 def _connection_lost(snapshot: Snapshot, event: facts.ConnectionLost) -> Snapshot:

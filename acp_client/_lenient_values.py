@@ -1,0 +1,178 @@
+"""The values of the lenient path: JSON's own types, constraints, and what is found wrong.
+
+A hook takes a parsed JSON value and returns what a wire object holds, or raises `Malformed`. Hooks
+take no context, so what is wrong in the message in hand is collected in `Findings`. Paths grow from
+the inside out: whoever passes a finding up appends its own key.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import msgspec
+from attrs import define, field
+
+from . import wire
+from ._json import LARGEST_INTEGER, HugeNumber
+
+Hook = Callable[[Any], Any]
+
+_UNBOUNDED: Final = (2**63 - 1, -(2**63))
+"""Bounds that only the typed decoder has; wider integers come here and are accepted."""
+
+
+class Malformed(Exception):  # noqa: N818  # a finding that travels up, never out of the package
+    """A value that its strict context cannot do without; `path` is innermost first."""
+
+    def __init__(self, reason: str, *path: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = list(path)
+
+
+@define
+class Finding:
+    """A problem inside a message that was read all the same; `path` is innermost first."""
+
+    kind: Literal["defaulted", "skipped"]
+    reason: str
+    path: list[str] = field(factory=list)
+
+
+def path_text(path: list[str]) -> str:
+    """Write a path that is innermost first: `["line", "[0]", "at"]` as `at[0].line`."""
+    return ".".join(reversed(path)).replace(".[", "[")
+
+
+class Findings:
+    """The problems of the message in hand."""
+
+    def __init__(self) -> None:
+        self.list: list[Finding] = []
+
+    def attempt(self, key: str, hook: Hook, value: Any) -> Any:
+        """Run a hook for what lies under `key`; what it finds gets that key in front."""
+        found = self.list
+        mark = len(found)
+        try:
+            result = hook(value)
+        except Malformed as malformed:
+            del found[mark:]
+            malformed.path.append(key)
+            raise
+        if len(found) > mark:
+            for finding in found[mark:]:
+                finding.path.append(key)
+        return result
+
+    def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
+        *inner, key = malformed.path
+        self.list.append(Finding(kind, f"{path_text(inner)} {malformed.reason}".strip(), [key]))
+
+
+# --- Hooks for JSON's own types ---
+
+
+def text(value: Any) -> str:
+    """Accept a string."""
+    if isinstance(value, str):
+        return value
+    raise Malformed("is not string")
+
+
+def flag(value: Any) -> bool:
+    """Accept a boolean."""
+    if isinstance(value, bool):
+        return value
+    raise Malformed("is not boolean")
+
+
+def whole_number(value: Any) -> int:
+    """Accept what JavaScript calls an integer: `1`, `1.0`, `1e3`, but nothing beyond a float."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Malformed("is not integer")
+    if not -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        raise Malformed("is out of range")
+    return value
+
+
+def number(value: Any) -> float:
+    """Accept a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Malformed("is not number")
+    if isinstance(value, HugeNumber) or abs(value) > LARGEST_INTEGER:
+        raise Malformed("is out of range")
+    return float(value)
+
+
+def from_base64(value: Any) -> bytes:
+    """Decode the standard alphabet without blanks; padding may be missing."""
+    encoded = text(value)
+    try:
+        return base64.b64decode(encoded.encode("ascii") + b"=" * (-len(encoded) % 4), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise Malformed("is not base64") from None
+
+
+def json_object(value: Any) -> dict[str, Any]:
+    """Accept an object."""
+    if isinstance(value, dict):
+        return value
+    raise Malformed("is not object")
+
+
+def raw_object(value: Any) -> wire.JsonObject:
+    """Accept an object and keep it raw."""
+    return wire.JsonObject(json_object(value))
+
+
+def request_id(value: Any) -> wire.RequestId:
+    """Accept a JSON-RPC id."""
+    return value if isinstance(value, str) else whole_number(value)
+
+
+# --- Constraints ---
+
+
+def check_of(constraint: msgspec.Meta) -> Callable[[Any], None]:
+    """Return what raises `Malformed` for a value that breaks a constraint."""
+    if constraint.pattern is not None:
+        return _pattern_check(constraint.pattern)
+    if constraint.min_length is not None:
+        return _length_check(constraint.min_length)
+    return _bounds_check(constraint.ge, constraint.le)
+
+
+def _pattern_check(pattern: str) -> Callable[[str], None]:
+    search = re.compile(pattern).search
+
+    def check(value: str) -> None:
+        if not search(value):
+            raise Malformed("has the wrong form")
+
+    return check
+
+
+def _length_check(shortest: int) -> Callable[[Any], None]:
+    def check(value: Any) -> None:
+        if len(value) < shortest:
+            raise Malformed("is too short")
+
+    return check
+
+
+def _bounds_check(lowest: float | None, highest: float | None) -> Callable[[Any], None]:
+    low = None if lowest in _UNBOUNDED else lowest
+    high = None if highest in _UNBOUNDED else highest
+
+    def check(value: Any) -> None:
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise Malformed("is out of range")
+
+    return check

@@ -1,0 +1,221 @@
+"""Single messages and what the official SDK makes of each, compared with what we make of them.
+
+Every message is taken as its verdict says, but for those in `OWN_READINGS`, where this project goes
+its own way on purpose; the test report lists them at its end.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, Final
+
+import pytest
+from traffic import SHARED, line
+
+from acp_client import Problem, Store, decode, wire
+from acp_client._decode import decode_result
+
+CORPUS = SHARED / "corpus"
+REQUESTS = (
+    "initialize",
+    "session/prompt",
+    "session/new",
+    "session/resume",
+    "session/set_config_option",
+    "session/list",
+    "session/close",
+    "session/delete",
+    "auth/login",
+    "auth/logout",
+    "tool_call/cancel",
+    "terminal/cancel",
+)
+"""What the client has asked, by the id of the request."""
+
+RESULTS: dict[str, Any] = {
+    "initialize": wire.InitializeResponse,
+    "session/prompt": wire.PromptResponse,
+    "session/new": wire.NewSessionResponse,
+    "session/resume": wire.ResumeSessionResponse,
+    "session/set_config_option": wire.SetSessionConfigOptionResponse,
+}
+
+FORM: Final = "URIs and paths are kept without a check of their form"
+NESTED: Final = "unknown variants inside known ones stay exactly as they came"
+BATCH: Final = "batches are taken apart"
+OWN_READINGS: dict[int, tuple[str, list[str]]] = {
+    235: (NESTED, ["skipped", "skipped", "defaulted", "skipped", "skipped"]),
+    272: (NESTED, []),
+    241: (FORM, ["defaulted", "defaulted", "skipped", "defaulted", "skipped", "defaulted"]),
+    388: (FORM, []),
+    394: (FORM, []),
+    397: (FORM, []),
+    385: ("base64 of a terminal is checked", ["defaulted"]),
+    428: ("`__proto__` is a key like any other, not a limit of JavaScript", []),
+    438: ("nesting beyond 1,000 levels is too deep", ["too_deep"]),
+    457: ("a session/update with an id does nothing", []),
+    459: (BATCH, []),
+    460: (BATCH, []),
+    475: ("the SDK has no handler for $/cancel_request, we follow it", ["rejected"]),
+    495: ("an id is a string or an integer, so `null` is none", ["invalid_message"]),
+}
+"""By the number of the message: why it is read otherwise, and the kinds of problems then."""
+
+UNFOLLOWED = ("elicitation/", "session/list", "_example.com/", "fs/", "session/holo")
+"""Methods that change no session, so that nobody looks at what they carry."""
+
+
+def cases() -> list[Any]:
+    """Pair the messages with their verdicts."""
+    if not CORPUS.is_dir():
+        return []
+    lines = (CORPUS / "messages.ndjson").read_bytes().split(b"\n")
+    verdicts = map(json.loads, (CORPUS / "verdicts.ndjson").read_bytes().splitlines())
+    return [
+        pytest.param(data, verdict, id=f"{verdict['n']} {verdict['label']}")
+        for data, verdict in zip(lines, verdicts, strict=False)
+    ]
+
+
+def received(data: bytes) -> Store:
+    """Give a message to a store whose client has asked all there is to ask."""
+    store = Store()
+    for number, method in enumerate(REQUESTS):
+        store.sent(line(id=number, method=method, params={"sessionId": "s", "prompt": []}))
+    store.receive(data + b"\n")
+    return store
+
+
+def value_of(data: bytes) -> Any:
+    """Give what a message carries, as the decoder reads it."""
+    message, _ = decode(data)
+    if isinstance(message, wire.Notification | wire.Request):
+        return message.params
+    assert isinstance(message, wire.Response)
+    assert message.result is not None
+    kind = RESULTS[REQUESTS[int(message.id)]]
+    return decode_result(kind, message.result, 1, lambda problem: None)
+
+
+def alike(ours: Any, theirs: Any) -> bool:
+    """Compare a wire object with the value of a verdict.
+
+    In objects that are always whole `null` is absent. Raw values are the same to the last key, only
+    that integers have passed through doubles on the other side.
+    """
+    if isinstance(ours, wire.Json):
+        return alike_raw(ours.value, theirs)
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        keys = ours.keys() | theirs.keys()
+        return all(alike(ours.get(key), theirs.get(key)) for key in keys)
+    if isinstance(ours, list | tuple) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(alike, ours, theirs))
+    if isinstance(ours, bytes):
+        return isinstance(theirs, str) and ours == base64.b64decode(theirs + "==")
+    return alike_raw(ours, theirs)
+
+
+def alike_raw(one: Any, other: Any) -> bool:
+    """Compare raw JSON values."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike_raw(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike_raw, one, other))
+    if type(one) in (int, float) and type(other) in (int, float):
+        return float(one) == float(other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def builtins(value: Any) -> Any:
+    """Turn a wire object into plain values that still tell bytes and raw values."""
+    if isinstance(value, wire.UnknownStateUpdate):
+        return {"sessionUpdate": "state_update", **value.value}
+    if isinstance(value, list | tuple):
+        return [builtins(item) for item in value]
+    if not hasattr(value, "__struct_config__"):
+        return value
+    config, names = value.__struct_config__, value.__struct_encode_fields__
+    fields = zip(names, value.__struct_fields__, strict=True)
+    found = {name: builtins(getattr(value, field)) for name, field in fields}
+    tag = {config.tag_field: config.tag} if config.tag_field else {}
+    if isinstance(value, wire.ToolCallPermissionSubject):
+        del found["toolCall"]["sessionUpdate"]  # the one update that has no tag on the wire
+    return tag | {name: item for name, item in found.items() if item is not wire.UNSET}
+
+
+def nulls(update: Any) -> set[str]:
+    """Give the fields that a patch resets."""
+    return {
+        name
+        for name, value in update.items()
+        if value is None and type(update.get("sessionUpdate")) is str
+    }
+
+
+PATCHES = {
+    "user_message",
+    "agent_message",
+    "agent_thought",
+    "tool_call_update",
+    "terminal_update",
+    "session_info_update",
+    "compaction_update",
+}
+
+
+def repairs(verdict: dict[str, Any]) -> tuple[int, int]:
+    """Give how many defaults and skipped items a delivered verdict tells."""
+    defaulted = len(verdict.get("defaulted", [])) + len(verdict.get("replaced", []))
+    skipped = sum(len(place["items"]) for place in verdict.get("skipped", []))
+    return defaulted, skipped
+
+
+def is_for_nobody(verdict: dict[str, Any]) -> bool:
+    """Tell whether a message is ignored, of no interest to a session, or a proper error."""
+    method = verdict.get("method") or ""
+    peer_error = bool(verdict.get("error", {}).get("peer"))
+    return verdict["outcome"] == "ignored" or peer_error or method.startswith(UNFOLLOWED)
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not there")
+@pytest.mark.parametrize(("data", "verdict"), cases())
+def test_message_is_taken_as_its_verdict_says(
+    data: bytes, verdict: dict[str, Any], own_readings: list[str]
+) -> None:
+    """A message gives the value and the problems of its verdict, but for the listed readings."""
+    problems = received(data).problems
+    found = [problem.kind for problem in problems]
+    if verdict["n"] in OWN_READINGS:
+        why, kinds = OWN_READINGS[verdict["n"]]
+        own_readings.append(f"{verdict['n']:4} {verdict['label']}: {why}")
+        assert found == kinds
+    elif is_for_nobody(verdict):
+        assert found == []
+    elif verdict["outcome"] == "delivered":
+        assert (found.count("defaulted"), found.count("skipped")) == repairs(verdict)
+        assert_same_value(value_of(data), verdict["value"])
+    else:
+        assert found in (["rejected"], ["not_json"], ["invalid_message"])
+
+
+def assert_same_value(ours: Any, theirs: Any) -> None:
+    """Compare what a message carries, and in patches which fields it resets."""
+    shown = builtins(ours)
+    assert alike(shown, theirs)
+    update = theirs.get("update", {})
+    if update.get("sessionUpdate") in PATCHES:
+        assert nulls(shown["update"]) == nulls(update)
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not there")
+def test_all_messages_together_disturb_nobody() -> None:
+    """The whole corpus as one stream raises nothing, and a message behind it counts."""
+    store = Store()
+    store.receive((CORPUS / "messages.ndjson").read_bytes())
+    store.receive(b"\n" + line(method="session/update", params=LAST))
+    assert store.sessions[-1] == "after all"
+    assert all(isinstance(problem, Problem) for problem in store.problems)
+
+
+LAST = {"sessionId": "after all", "update": {"sessionUpdate": "agent_message", "messageId": "m"}}

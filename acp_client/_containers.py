@@ -1,21 +1,20 @@
 """Persistent sequences: cheap new versions, and old versions that stay true.
 
-Two structures carry every snapshot.
+Two structures carry every snapshot. Both keep values in a trie of tuples, 32 wide, with the last
+few apart in a tail: appending, or changing one of the newest values, costs one small tuple, and
+everything else is shared with the version before. Tuples of strings and Structs are nothing to the
+garbage collector, so its pauses do not grow with a session.
 
-**`Items`**, for what only grows: the blocks of a message, the pieces of a terminal's output. All
-versions of one sequence share one growing list; a version is that list and a length. Appending to
-the newest version extends the list in place, which is O(what is appended) and changes no older
-version, because an older version never looks beyond its length. Whoever appends to an older
-version (two continuations of one snapshot) gets a copy of the list. Replacing starts a new list.
+**`Items`**, for what only grows: the blocks of a message, the pieces of a terminal's output.
+Versions that grew one from the other share a `_Lineage`, which keeps the text of the longest so
+far. Whoever appends to a version that was continued already starts a lineage of its own.
 
-**`Keyed`**, for what has a fixed place and changes there: entries, terminals, plans. Values are
-in a trie of tuples, 32 wide, with the last few values apart in a tail, so that the newest entries,
-which nearly every change is about, cost one small tuple. The index from key to place only grows,
-so its dict is shared between versions in the same way: a place beyond a version's length is not
-in that version.
+**`Keyed`**, for what has a fixed place and changes there: entries, terminals, plans. The index from
+key to place only grows, so its dict is shared between versions: a place beyond a version's length
+is not in that version. Whoever adds to a version that was continued already gets a copy.
 
-Appends to shared lists and dicts are made under one lock, so versions may be extended from several
-threads; reading needs no lock.
+Lineages and indexes are extended under one lock, texts under another, so versions may be continued
+and read from several threads.
 """
 
 from __future__ import annotations
@@ -36,12 +35,13 @@ _BITS: Final = 5
 _MASK: Final = _WIDTH - 1
 
 _growing = threading.Lock()
+_accumulating = threading.Lock()
 
 
-class _Shared(Struct, gc=False):
-    """The list that all versions of one sequence share, and the text of its beginning."""
+class _Lineage(Struct, gc=False):
+    """Versions of which each grew from the one before: the longest one's length, and a text."""
 
-    items: list[Any]
+    length: int
     accumulator: Any = None
     accumulated: int = 0
 
@@ -66,45 +66,71 @@ else:
 class Items(_Version[T]):
     """An immutable version of a sequence that grows at its end."""
 
-    _shared: _Shared
+    _lineage: _Lineage
     _length: int
+    _root: tuple[Any, ...] = ()
+    _shift: int = 0
+    _tail: tuple[Any, ...] = ()
     _metas: Any = None  # see the content sequences
     _measure: Any = None  # see `measured`
 
     if TYPE_CHECKING:
 
-        def __init__(self, _shared: _Shared, _length: int, _metas: Any = None) -> None: ...
+        def __init__(
+            self,
+            _lineage: _Lineage,
+            _length: int,
+            _root: tuple[Any, ...] = (),
+            _shift: int = 0,
+            _tail: tuple[Any, ...] = (),
+            _metas: Any = None,
+        ) -> None: ...
 
     @classmethod
-    def made(cls, items: list[Any], metas: Sequence[Any] | None = None) -> Self:
-        """Make a sequence of a list of stored items, which it keeps."""
-        return cls(_Shared(items), len(items), Items.made(list(metas)) if metas else None)
+    def made(cls, items: Sequence[Any], metas: Sequence[Any] | None = None) -> Self:
+        """Make a sequence of stored items."""
+        root, shift, tail = _grown((), 0, 0, tuple(items))
+        kept: Any = Items.made(metas) if metas else None
+        return cls(_Lineage(len(items)), len(items), root, shift, tail, kept)
 
     def appended(self, items: Sequence[Any], metas: Sequence[Any] | None = None) -> Self:
         """Return the version with more stored items at the end."""
-        shared, length = self._shared, self._length
+        before = self._length
+        length = before + len(items)
+        root, shift, tail = self._root, self._shift, (*self._tail, *items)
+        if len(tail) > _WIDTH:
+            root, shift, tail = _grown(root, shift, before - len(self._tail), tail)
+        kept: Any = self._metas
+        if metas:
+            kept = Items.made(metas) if kept is None else kept.appended(metas)
+        return type(self)(self._continued(length), length, root, shift, tail, kept)
+
+    def _continued(self, length: int) -> _Lineage:
         with _growing:
-            stored = shared.items
-            if len(stored) == length:
-                stored.extend(items)
-            else:
-                shared = _Shared([*stored[:length], *items])
-        if not metas:
-            return type(self)(shared, length + len(items), self._metas)
-        older = self._metas
-        return type(self)(
-            shared,
-            length + len(items),
-            Items.made(list(metas)) if older is None else older.appended(metas),
-        )
+            if self._lineage.length != self._length:
+                return _Lineage(length)
+            self._lineage.length = length
+            return self._lineage
 
     def stored(self, start: int = 0) -> list[Any]:
         """Return the items as they are stored, from `start` on."""
-        return self._shared.items[start : self._length]
+        trie = self._length - len(self._tail)
+        if start >= trie:
+            return list(self._tail[start - trie :])
+        found: list[Any] = []
+        for place in range(start & ~_MASK, trie, _WIDTH):
+            found += _leaf(self._root, self._shift, place)
+        return [*found[start & _MASK :], *self._tail]
 
     def grew_from(self, older: Items[Any]) -> bool:
         """Tell whether this is `older`, or `older` with items appended, without comparing any."""
-        return self._shared is older._shared and self._length >= older._length
+        return self._lineage is older._lineage and self._length >= older._length
+
+    def _at(self, place: int) -> Any:
+        trie = self._length - len(self._tail)
+        if place >= trie:
+            return self._tail[place - trie]
+        return _leaf(self._root, self._shift, place)[place & _MASK]
 
     def _shown(self, item: Any) -> T:
         """Turn a stored item into what users see."""
@@ -120,14 +146,14 @@ class Items(_Version[T]):
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
         if isinstance(index, slice):
             places = range(*index.indices(self._length))
-            return tuple(self._shown(self._shared.items[place]) for place in places)
+            return tuple(self._shown(self._at(place)) for place in places)
         place = index + self._length if index < 0 else index
         if not 0 <= place < self._length:
             raise IndexError(index)
-        return self._shown(self._shared.items[place])
+        return self._shown(self._at(place))
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._shown, islice(self._shared.items, self._length))
+        return map(self._shown, _values(self._root, self._shift, self._tail))
 
     def __reversed__(self) -> Iterator[T]:
         return (self[place] for place in range(self._length - 1, -1, -1))
@@ -146,7 +172,7 @@ class Items(_Version[T]):
     def _equals(self, other: Items[Any]) -> bool:
         if self._length != other._length or self._metas != other._metas:
             return False
-        return self._shared is other._shared or self.stored() == other.stored()
+        return self._lineage is other._lineage or self.stored() == other.stored()
 
     __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none either
 
@@ -204,12 +230,8 @@ class Keyed(_Version[V]):
         if not keys:
             return type(self)(self._index, self._length, root, self._shift, tail)
         index, length = self._claimed(keys), self._length + len(values)
-        tail = (*tail, *values)
-        if len(tail) <= _WIDTH:
-            return type(self)(index, length, root, self._shift, tail)
-        trie = _Trie(root, self._shift)
-        tail = trie.settle(start, tail)
-        return type(self)(index, length, trie.root, trie.shift, tail)
+        root, shift, tail = _grown(root, self._shift, start, (*tail, *values))
+        return type(self)(index, length, root, shift, tail)
 
     def _claimed(self, keys: Sequence[Hashable]) -> dict[Any, int]:
         """Enter new keys into the shared index, or into a copy if it has grown elsewhere."""
@@ -225,13 +247,10 @@ class Keyed(_Version[V]):
 
     def at(self, place: int) -> V:
         """Return the value at a place that exists; `[]` is the checked form."""
-        start = self._length - len(self._tail)
-        if place >= start:
-            return self._tail[place - start]  # type: ignore[no-any-return]  # a value
-        node = self._root
-        for shift in range(self._shift, -1, -_BITS):
-            node = node[(place >> shift) & _MASK]
-        return node  # type: ignore[return-value]  # the last step reached a value
+        trie = self._length - len(self._tail)
+        if place >= trie:
+            return self._tail[place - trie]  # type: ignore[no-any-return]  # a value
+        return _leaf(self._root, self._shift, place)[place & _MASK]  # type: ignore[no-any-return]  # the same
 
     def keys(self) -> list[Any]:
         """Return all keys, in the order of their places."""
@@ -255,10 +274,7 @@ class Keyed(_Version[V]):
         """Return the values from a place that begins a leaf or the tail."""
         if start >= self._length - len(self._tail):
             return self._tail
-        node = self._root
-        for shift in range(self._shift, 0, -_BITS):
-            node = node[(start >> shift) & _MASK]
-        return node
+        return _leaf(self._root, self._shift, start)
 
     def __len__(self) -> int:
         return self._length
@@ -276,9 +292,7 @@ class Keyed(_Version[V]):
         return self.at(place)
 
     def __iter__(self) -> Iterator[V]:
-        if self._root:
-            yield from _leaves(self._root, self._shift)
-        yield from self._tail
+        return _values(self._root, self._shift, self._tail)
 
     def __reversed__(self) -> Iterator[V]:
         return (self.at(place) for place in range(self._length - 1, -1, -1))
@@ -305,31 +319,28 @@ for _kind in (Items, Keyed):
     Sequence.register(_kind)
 
 
-class _Trie:
-    """A trie in the making."""
+def _grown(
+    root: tuple[Any, ...], shift: int, start: int, values: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], int, tuple[Any, ...]]:
+    """Move values from place `start` on into a trie, all but the last few; return it and those."""
+    settled = max(0, len(values) - 1) // _WIDTH * _WIDTH
+    leaves = [values[place : place + _WIDTH] for place in range(0, settled, _WIDTH)]
+    while leaves:
+        room = _WIDTH - ((start >> _BITS) & _MASK)  # in the node above the leaves
+        root, shift = _pushed_root(root, shift, start, tuple(leaves[:room]))
+        start += _WIDTH * min(room, len(leaves))
+        del leaves[:room]
+    return root, shift, values[settled:]
 
-    __slots__ = ("root", "shift")
 
-    def __init__(self, root: tuple[Any, ...], shift: int) -> None:
-        self.root = root
-        self.shift = shift
-
-    def settle(self, start: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Take values from place `start` on, a leaf at a time; return the last few, the tail."""
-        full = 0
-        while len(values) - full > _WIDTH:
-            self._push(start + full, values[full : full + _WIDTH])
-            full += _WIDTH
-        return values[full:]
-
-    def _push(self, start: int, leaf: tuple[Any, ...]) -> None:
-        if not self.root:
-            self.root, self.shift = (leaf,), _BITS
-        elif start >> self.shift >= _WIDTH:
-            self.root = (self.root, _path(leaf, self.shift))
-            self.shift += _BITS
-        else:
-            self.root = _pushed(self.root, self.shift, start, leaf)
+def _pushed_root(
+    root: tuple[Any, ...], shift: int, start: int, leaves: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], int]:
+    if not root:
+        return leaves, _BITS
+    if start >> shift >= _WIDTH:
+        return (root, _path(leaves, shift - _BITS)), shift + _BITS
+    return _pushed(root, shift, start, leaves), shift
 
 
 def _with(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
@@ -342,21 +353,38 @@ def _replaced(node: tuple[Any, ...], shift: int, place: int, value: Any) -> tupl
     return _with(node, slot, inner)
 
 
-def _pushed(node: tuple[Any, ...], shift: int, start: int, leaf: Any) -> tuple[Any, ...]:
+def _pushed(
+    node: tuple[Any, ...], shift: int, start: int, leaves: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Add leaves, which all belong into one node, behind the last leaf."""
     if shift == _BITS:
-        return (*node, leaf)
+        return (*node, *leaves)
     slot = (start >> shift) & _MASK
     if slot == len(node):
-        return (*node, _path(leaf, shift - _BITS))
-    return _with(node, slot, _pushed(node[slot], shift - _BITS, start, leaf))
+        return (*node, _path(leaves, shift - 2 * _BITS))
+    return _with(node, slot, _pushed(node[slot], shift - _BITS, start, leaves))
 
 
-def _path(leaf: Any, shift: int) -> tuple[Any, ...]:
-    """Wrap a leaf into nodes of one child, so that it hangs at the right depth."""
-    node: tuple[Any, ...] = leaf
+def _path(leaves: tuple[Any, ...], shift: int) -> tuple[Any, ...]:
+    """Wrap a node of leaves into nodes of one child, so that it hangs at the right depth."""
+    node = leaves
     for _ in range(0, shift, _BITS):
         node = (node,)
     return node
+
+
+def _leaf(root: tuple[Any, ...], shift: int, place: int) -> tuple[Any, ...]:
+    """Return the leaf in which a place is."""
+    node = root
+    for level in range(shift, 0, -_BITS):
+        node = node[(place >> level) & _MASK]
+    return node
+
+
+def _values(root: tuple[Any, ...], shift: int, tail: tuple[Any, ...]) -> Iterator[Any]:
+    if root:
+        yield from _leaves(root, shift)
+    yield from tail
 
 
 def _leaves(node: tuple[Any, ...], shift: int) -> Iterator[Any]:
@@ -408,20 +436,20 @@ class Accumulator(Protocol):
 def accumulated_text(items: Items[Any], make: Callable[[], Accumulator]) -> str:
     """Return the text of all stored items of a version.
 
-    The newest version's accumulator is kept beside the shared list, so asking again after each
-    append costs what was appended. An older version is accumulated anew.
+    A lineage keeps the accumulator of its longest version so far, so asking again after each append
+    costs what was appended. An older version is accumulated anew.
     """
-    shared, length = items._shared, items._length
-    with _growing:
-        kept = shared.accumulator
-        if kept is None or shared.accumulated > length:
+    lineage, length = items._lineage, items._length
+    with _accumulating:
+        kept = lineage.accumulator
+        if kept is None or lineage.accumulated > length:
             fresh = make()
-            fresh.feed(shared.items[:length])
+            fresh.feed(items.stored())
             if kept is None:
-                shared.accumulator, shared.accumulated = fresh, length
+                lineage.accumulator, lineage.accumulated = fresh, length
             return fresh.text()
-        if shared.accumulated < length:
-            kept.feed(shared.items[shared.accumulated : length])
-            shared.accumulated = length
+        if lineage.accumulated < length:
+            kept.feed(items.stored(lineage.accumulated))
+            lineage.accumulated = length
         text: str = kept.text()
         return text

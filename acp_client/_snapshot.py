@@ -171,6 +171,14 @@ class Terminal(Struct, frozen=True, gc=False):
         """All bytes of the output, exactly as they came."""
         return self.pieces.data
 
+    def output_from(self, offset: int) -> bytes:
+        """Return the bytes from an offset on: what came since the output was that long.
+
+        It costs what came, where `output` costs what is there. Raises `InvalidValueError` for an
+        offset that is not in the output.
+        """
+        return self.pieces.data_from(offset)
+
     @property
     def text(self) -> str:
         """What a terminal would show of the output, as plain text that is safe to print."""

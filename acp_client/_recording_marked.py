@@ -90,6 +90,8 @@ class Marked:
             except (NotJson, KeyError):
                 sent = None
             if sent is None:
+                if self.certain and tally.torn:
+                    yield Frame(number, False, data)  # the store tells that the input ends in it
                 tally.pass_over()
                 continue
             time = seconds(bytes(found.get(self.time, _NOTHING)), self.unit)

@@ -325,10 +325,10 @@ def test_counts_tell_what_is_wrong() -> None:
     envelope = b'{"dir":"recv","ts":1000,"message":%s}\n'
     data = b'{"header":1}\n' + envelope % chunk_line("x").strip() + envelope % b'"\\u001b"'
     text = printed("stats", data=data + b'{"dir":"recv","message":{')
-    assert re.search(r"Recording   .* · 2 messages · 1 value passed over · ends in\n", text)
-    assert "\nReceived    1 notification · 1 other\n" in text
+    assert re.search(r"Recording   .* · 3 messages · 1 value passed over · ends in\n", text)
+    assert "\nReceived    1 notification · 2 other\n" in text
     assert "\nDuration    0.0 s\n" in text
-    assert "\nProblems    1  invalid_message\n" in text
+    assert "\nProblems    1  invalid_message\n            1  truncated\n" in text
     assert "\nSessions    s1 · 1 entry · 1 update\n" in text
 
 

@@ -1,17 +1,19 @@
 """Persistent sequences: cheap new versions, and old versions that stay true.
 
-Two structures carry every snapshot. Both keep values in a trie of tuples, 32 wide, with the last
-few apart in a tail: appending, or changing one of the newest values, costs one small tuple, and
+Two structures carry every snapshot. Both keep their values in tuples, 32 wide, and the last few
+apart in a tail: appending, or changing one of the newest values, costs one small tuple, and
 everything else is shared with the version before. Tuples of strings and Structs are nothing to the
 garbage collector, so its pauses do not grow with a session.
 
 **`Items`**, for what only grows: the blocks of a message, the pieces of a terminal's output.
-Versions that grew one from the other share a `_Lineage`, which keeps the text of the longest so
-far. Whoever appends to a version that was continued already starts a lineage of its own.
+Versions that grew one from the other share a `_Lineage`: one growing list of the full tuples, of
+which each version knows how many are its own, and the text of the longest version so far. Whoever
+appends to a version that was continued already starts a lineage of its own.
 
-**`Keyed`**, for what has a fixed place and changes there: entries, terminals, plans. The index from
-key to place only grows, so its dict is shared between versions: a place beyond a version's length
-is not in that version. Whoever adds to a version that was continued already gets a copy.
+**`Keyed`**, for what has a fixed place and changes there: entries, terminals, plans. The tuples are
+the leaves of a trie. The index from key to place only grows, so its dict is shared between
+versions: a place beyond a version's length is not in that version. Whoever adds to a version that
+was continued already gets a copy.
 
 Lineages and indexes are extended under one lock, texts under another, so versions may be continued
 and read from several threads.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from operator import is_not
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar, overload
 
@@ -33,17 +35,29 @@ V = TypeVar("V")
 _WIDTH: Final = 32
 _BITS: Final = 5
 _MASK: Final = _WIDTH - 1
+_SLOTS: Final = range(_WIDTH)
 
 _growing = threading.Lock()
 _accumulating = threading.Lock()
 
 
 class _Lineage(Struct, gc=False):
-    """Versions of which each grew from the one before: the longest one's length, and a text."""
+    """Versions of which each grew from the one before; `length` is the longest one's."""
 
-    length: int
+    length: int = 0
+    leaves: list[tuple[Any, ...]] | None = None
     accumulator: Any = None
     accumulated: int = 0
+
+    def settle(self, tail: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Move all of a tail but its last few values into leaves; return those."""
+        settled = (len(tail) - 1) // _WIDTH * _WIDTH
+        leaves = [tail[place : place + _WIDTH] for place in range(0, settled, _WIDTH)]
+        if self.leaves is None:
+            self.leaves = leaves
+        else:
+            self.leaves += leaves
+        return tail[settled:]
 
 
 if TYPE_CHECKING:
@@ -68,8 +82,6 @@ class Items(_Version[T]):
 
     _lineage: _Lineage
     _length: int
-    _root: tuple[Any, ...] = ()
-    _shift: int = 0
     _tail: tuple[Any, ...] = ()
     _metas: Any = None  # see the content sequences
     _measure: Any = None  # see `measured`
@@ -77,60 +89,58 @@ class Items(_Version[T]):
     if TYPE_CHECKING:
 
         def __init__(
-            self,
-            _lineage: _Lineage,
-            _length: int,
-            _root: tuple[Any, ...] = (),
-            _shift: int = 0,
-            _tail: tuple[Any, ...] = (),
-            _metas: Any = None,
+            self, _lineage: _Lineage, _length: int, _tail: tuple[Any, ...], _metas: Any = None
         ) -> None: ...
 
     @classmethod
     def made(cls, items: Sequence[Any], metas: Sequence[Any] | None = None) -> Self:
         """Make a sequence of stored items."""
-        root, shift, tail = _grown((), 0, 0, tuple(items))
+        tail, length = tuple(items), len(items)
+        lineage = _Lineage(length)
+        if length > _WIDTH:
+            tail = lineage.settle(tail)
         kept: Any = Items.made(metas) if metas else None
-        return cls(_Lineage(len(items)), len(items), root, shift, tail, kept)
+        return cls(lineage, length, tail, kept)
 
     def appended(self, items: Sequence[Any], metas: Sequence[Any] | None = None) -> Self:
         """Return the version with more stored items at the end."""
         before = self._length
-        length = before + len(items)
-        root, shift, tail = self._root, self._shift, (*self._tail, *items)
-        if len(tail) > _WIDTH:
-            root, shift, tail = _grown(root, shift, before - len(self._tail), tail)
+        length, tail = before + len(items), (*self._tail, *items)
+        with _growing:
+            lineage = self._lineage
+            if lineage.length != before:
+                lineage = _Lineage(leaves=list(self._leaves()))
+            if len(tail) > _WIDTH:
+                tail = lineage.settle(tail)
+            lineage.length = length
         kept: Any = self._metas
         if metas:
             kept = Items.made(metas) if kept is None else kept.appended(metas)
-        return type(self)(self._continued(length), length, root, shift, tail, kept)
+        return type(self)(lineage, length, tail, kept)
 
-    def _continued(self, length: int) -> _Lineage:
-        with _growing:
-            if self._lineage.length != self._length:
-                return _Lineage(length)
-            self._lineage.length = length
-            return self._lineage
+    def _leaves(self, start: int = 0) -> Sequence[tuple[Any, ...]]:
+        """Return the full tuples of this version from the one with place `start` on."""
+        own = (self._length - len(self._tail)) // _WIDTH
+        return (self._lineage.leaves or ())[start // _WIDTH : own]
 
     def stored(self, start: int = 0) -> list[Any]:
         """Return the items as they are stored, from `start` on."""
-        trie = self._length - len(self._tail)
-        if start >= trie:
-            return list(self._tail[start - trie :])
-        found: list[Any] = []
-        for place in range(start & ~_MASK, trie, _WIDTH):
-            found += _leaf(self._root, self._shift, place)
-        return [*found[start & _MASK :], *self._tail]
+        settled = self._length - len(self._tail)
+        if start >= settled:
+            return list(self._tail[start - settled :])
+        found = list(chain.from_iterable(self._leaves(start)))
+        return [*found[start % _WIDTH :], *self._tail]
+
+    def _at(self, place: int) -> Any:
+        settled = self._length - len(self._tail)
+        if place >= settled:
+            return self._tail[place - settled]
+        leaves: Any = self._lineage.leaves
+        return leaves[place // _WIDTH][place % _WIDTH]
 
     def grew_from(self, older: Items[Any]) -> bool:
         """Tell whether this is `older`, or `older` with items appended, without comparing any."""
         return self._lineage is older._lineage and self._length >= older._length
-
-    def _at(self, place: int) -> Any:
-        trie = self._length - len(self._tail)
-        if place >= trie:
-            return self._tail[place - trie]
-        return _leaf(self._root, self._shift, place)[place & _MASK]
 
     def _shown(self, item: Any) -> T:
         """Turn a stored item into what users see."""
@@ -153,7 +163,7 @@ class Items(_Version[T]):
         return self._shown(self._at(place))
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._shown, _values(self._root, self._shift, self._tail))
+        return map(self._shown, chain(chain.from_iterable(self._leaves()), self._tail))
 
     def __reversed__(self) -> Iterator[T]:
         return (self[place] for place in range(self._length - 1, -1, -1))
@@ -412,7 +422,7 @@ def _differing(newer: Keyed[Any], older: Keyed[Any]) -> list[int]:
 
 def _differing_slots(new: tuple[Any, ...], old: tuple[Any, ...]) -> Iterator[int]:
     """Yield the slots of `old` that hold another object in `new`, which has at least as many."""
-    return compress(range(len(old)), map(is_not, new, old))
+    return compress(_SLOTS, map(is_not, new, old))
 
 
 def measured(items: Items[Any], measure: Callable[[], T]) -> T:

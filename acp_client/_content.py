@@ -153,13 +153,13 @@ class OutputBytes(Items[bytes]):
     @classmethod
     def made(cls, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Make an output of pieces."""
-        version = super().made(items, metas)
+        version = super().made(items)
         version._size = sum(map(len, items))
         return version
 
     def appended(self, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Return the version with more pieces at the end."""
-        version = super().appended(items, metas)
+        version = super().appended(items)
         version._size = self._size + sum(map(len, items))
         return version
 

@@ -1,0 +1,29 @@
+"""All benchmarks by name, in the order of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from benchmarks import growth, memory, snapshots, startup, throughput, tolerance
+from benchmarks.measuring import Result, Scale
+
+SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
+    "decoders": throughput.against_decoders,
+    "hand-written": throughput.against_hand_written,
+    "million": throughput.at_a_million,
+    "read-size": throughput.by_read_size,
+    "subscribers": throughput.with_subscribers,
+    "apply": snapshots.apply_each,
+    "changes": snapshots.changes_by_size,
+    "json": snapshots.as_json,
+    "unknown": tolerance.unknown,
+    "lenient": tolerance.lenient,
+    "text": growth.text_after_every_batch,
+    **growth.flat_costs(),
+    "memory": memory.retained,
+    "resident": memory.resident,
+    "pauses": memory.pauses,
+    "import": startup.import_time,
+    "sdk": throughput.against_sdk,  # the last: its classes stay, and the collector visits them
+}

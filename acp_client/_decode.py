@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Report = Callable[[Problem], object]
 
+
+def ignored(problem: Problem) -> None:
+    """Leave alone what is wrong in the client's own lines: a problem is the peer's."""
+
+
 Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError, TooDeep)
 """What the typed decoder raises for a line that it does not take."""
 

@@ -49,6 +49,7 @@ from ._snapshot import (
     entry_key,
     plan_key,
 )
+from ._v1_diffs import is_old_diff
 
 if TYPE_CHECKING:
     import cattrs
@@ -354,8 +355,15 @@ def _blocks_back(converter: cattrs.Converter, documents: list[Any]) -> ContentBl
 
 
 def _contents_back(converter: cattrs.Converter, documents: list[Any]) -> ToolCallContents:
-    items = (_wire_back(document, wire.ToolCallContent) for document in documents)
-    return ToolCallContents.of(items)
+    return ToolCallContents.of(_item_back(document) for document in documents)
+
+
+def _item_back(document: Any) -> wire.ToolCallContent:
+    """Restore a content item; a diff of ACP v1 is raw, though v2 has another of that name."""
+    if is_old_diff(document):
+        return wire.Unknown(document)
+    item: wire.ToolCallContent = _wire_back(document, wire.ToolCallContent)
+    return item
 
 
 def _chunk_metas(content: ContentBlocks | ToolCallContents) -> dict[str, Any]:
@@ -424,6 +432,8 @@ def _wire_back(value: Any, kind: Any) -> Any:
 
     if value is None:
         return None
+    if wire.ToolCallPermissionSubject in get_args(kind) and _has_old_diff(value):
+        return _subject_back(value, kind)
     given = value
     if kind in _UPDATE_TAGS:
         value = {**value, "sessionUpdate": _UPDATE_TAGS[kind]}
@@ -435,6 +445,19 @@ def _wire_back(value: Any, kind: Any) -> Any:
     if findings and encode(_wire_out(restored)) != encode(given):  # not as it was stored
         raise ValueError(findings[0].reason)
     return restored
+
+
+def _has_old_diff(subject: dict[str, Any]) -> bool:
+    call = subject.get("toolCall") if subject["type"] == "tool_call" else None
+    return call is not None and any(map(is_old_diff, call.get("content") or ()))
+
+
+def _subject_back(value: dict[str, Any], kind: Any) -> Any:
+    """Restore a subject whose tool call has diffs of ACP v1, see `_item_back`."""
+    call = value["toolCall"]
+    subject = _wire_back({**value, "toolCall": {**call, "content": []}}, kind)
+    content = tuple(_item_back(item) for item in call["content"])
+    return replace(subject, tool_call=replace(subject.tool_call, content=content))
 
 
 def _without_none(kind: Any) -> Any:

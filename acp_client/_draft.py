@@ -2,7 +2,8 @@
 
 Building frozen objects is what an update costs most, so a batch is reduced on drafts of the
 entities that it touches, and each of them is frozen once at the end. `Draft.freeze` gives the next
-snapshot; whatever did not change in value is the same object as before, up to the snapshot itself.
+snapshot; whatever did not change in value is the same object as before, up to the snapshot itself
+and down to the items of lists that an agent replaces whole.
 
 A draft lives for one batch and one thread. The reducer's handlers are the only ones to use it. A
 batch may be a single event, so a draft makes nothing that is not asked for, and all drafts are
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 import attrs
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from . import wire
 from ._containers import Keyed
@@ -31,14 +33,24 @@ from ._snapshot import (
 )
 
 _SURROUNDINGS: Final = tuple(item.name for item in attrs.fields(Surroundings))
+_LISTS: Final = frozenset({"available_commands", "config_options"})
 
 
 def changed(base: Surroundings, changes: dict[str, Any]) -> Surroundings:
     """Return the surroundings with changes, or themselves where every value is equal."""
-    if all(getattr(base, name) == value for name, value in changes.items()):
+    real = {name: value for name, value in changes.items() if getattr(base, name) != value}
+    if not real:
         return base
+    for name in _LISTS & real.keys():
+        real[name] = _reusing(getattr(base, name), real[name])
     before = {name: getattr(base, name) for name in _SURROUNDINGS}
-    return Surroundings(**{**before, **changes})
+    return Surroundings(**{**before, **real})
+
+
+def _reusing(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a new list with the objects of the old one for what is equal."""
+    known = {item: item for item in old}
+    return tuple(known.get(item, item) for item in new)
 
 
 class _WholeDraft(Struct, gc=False, eq=False):
@@ -54,7 +66,12 @@ class _WholeDraft(Struct, gc=False, eq=False):
         return cls(key, place, base)
 
     def freeze(self) -> Any:
-        return self.base if self.value == self.base else self.value
+        base, value = self.base, self.value
+        if value == base:
+            return base
+        if type(value) is type(base) is wire.PlanItems:
+            return replace(value, entries=_reusing(base.entries, value.entries))
+        return value
 
 
 class _Places(Struct, gc=False, eq=False):

@@ -36,7 +36,7 @@ from . import wire
 from ._decode import Refused, decode_unknown, decode_update
 from ._reducer import MESSAGE_TYPES, Drafts
 
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STRING: Final = re.compile(rb' *("[^"\\]*(?:\\.[^"\\]*)*")')
 
 _Chunk: TypeAlias = tuple[type, str, str]
 """A chunk apart from its string: its class, the id of its entity, and the session."""
@@ -170,7 +170,7 @@ def _found(chunk: _Chunk, first: tuple[bytes, Any], second: tuple[bytes, Any]) -
     if found is None:
         return None
     decode = _STRINGS[chunk[0]].decode
-    envelope = _Envelope(chunk, line[:place], line[found.end() :], decode)
+    envelope = _Envelope(chunk, line[: found.start(1)], line[found.end() :], decode)
     proved = envelope.string(first[0]) == first[1] and envelope.string(line) == string
     return envelope if proved else None
 

@@ -299,7 +299,8 @@ class Json:
     text: bytes
 
     def __init__(self, value: Any) -> None:
-        object.__setattr__(self, "text", encode(value))
+        # msgspec leaves room behind what it writes, half as much again; the copy has none
+        object.__setattr__(self, "text", b"".join((encode(value), b"")))
 
     @classmethod
     def from_text(cls, text: bytes) -> Json:

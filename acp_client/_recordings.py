@@ -52,8 +52,8 @@ class Recording:
     def torn(self) -> bool:
         """Whether the recording ends in the middle.
 
-        In a raw stream and in our own format the torn line is a frame too, the last; this is true by
-        then.
+        In a raw stream and in our own format the torn line is a frame too, the last; this is true
+        by then.
         """
         return self._tally.torn
 

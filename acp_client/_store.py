@@ -7,15 +7,21 @@ to write. What comes out: one immutable `Snapshot` per session, and problems.
 The store reduces a whole read at once: the lines of one call are decoded together, routed to one
 draft per session, and each touched session gets one new snapshot at the end.
 
-Request ids are followed by a `Correlation`. Ids of the store's own requests are strings with a
-prefix of their own, so that they never meet those that a transport counts.
+Which version of the protocol the messages are of, and what they tell, is the business of a
+`Connection`. Lines are followed one by one until it is settled that this is v2; then the hot path
+takes over.
+
+Ids of the store's own requests are strings with a prefix of their own, so that they never meet
+those that a transport counts.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -23,8 +29,9 @@ import msgspec
 
 from . import _events as facts
 from . import wire
-from ._correlation import Correlation, Told
-from ._decode import decode_line, decode_refused
+from ._correlation import Told
+from ._decode import decode_line, decode_refused, ignored
+from ._delivery import Origin
 from ._errors import (
     PROBLEM_KINDS,
     InvalidValueError,
@@ -37,8 +44,17 @@ from ._framing import TOO_LONG, Framer
 from ._intake import Intake
 from ._json import encode
 from ._limits import DEFAULT_LIMITS, Limits
+from ._protocol import Connection, Protocol
+from ._reader import Reader
 from ._reducer import Drafts
 from ._snapshot import Snapshot
+from ._subscriptions import (
+    Callback,
+    Selector,
+    Subscription,
+    Subscriptions,
+    print_callback_error,
+)
 
 _ID_PREFIX: Final = "acp-client-state:"
 
@@ -54,20 +70,30 @@ class Outgoing:
 class Store:
     """All sessions of one connection.
 
+    `protocol` says what the agent speaks, `"v1"` or `"v2"`; without it, that is learned from
+    `initialize`, or from the first messages. Raises `InvalidValueError` for anything else.
+
     All methods may be called from any thread; they take turns. Snapshots may be read from any
     thread at any time, and a snapshot once taken never changes.
+
+    `on_callback_error` is called with each exception that a subscriber raises; until it is set,
+    they are printed.
     """
 
-    def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, *, limits: Limits = DEFAULT_LIMITS, protocol: Protocol | None = None
+    ) -> None:
         self._limits = limits
         self._lock = threading.RLock()
         self._sessions: dict[str, Snapshot] = {}
-        self._correlation = Correlation()
+        self._connection = Connection(protocol)
         self._intake = Intake()
         self._received = Framer(limits.line_length)
         self._sent = Framer(limits.line_length)
         self._line = 0
         self._last_id = 0
+        self._subscriptions = Subscriptions(lambda error: self.on_callback_error(error))
+        self.on_callback_error: Callable[[Exception], object] = print_callback_error
         self._problems: deque[Problem] = deque(maxlen=limits.problems)
         self._problem_counts: Counter[ProblemKind] = Counter()
 
@@ -98,7 +124,56 @@ class Store:
     @property
     def agent(self) -> wire.InitializeResponse | None:
         """What the agent said of itself in answer to `initialize`, once it has."""
-        return self._correlation.agent
+        return self._connection.routes.agent
+
+    @property
+    def protocol(self) -> Protocol:
+        """What the agent speaks, as far as that is known: `"v2"` before anything tells."""
+        return self._connection.protocol
+
+    # --- Who is told of changes ---
+
+    def subscribe(
+        self,
+        callback: Callback,
+        *,
+        session: str | None = None,
+        select: Selector | None = None,
+    ) -> Subscription:
+        """Call `callback` with the present snapshot, and then with what each batch changes.
+
+        The first `Delivery` about a session brings what is there already (of a session that nobody
+        knows, an empty snapshot), the next ones the steps from there: nothing falls between. A
+        batch gives one call for each session that it changes. `session` is the id of the only one
+        to be told of; without it, all are, those to come included.
+
+        With `select`, a function of a snapshot, only those batches count after which it returns
+        another object: `select=lambda snapshot: snapshot.plans`.
+
+        Calls are made in order and one at a time, by the thread that called the store, when the
+        store's method is about to return. They never come within each other: what a callback does
+        to the store is told after it has returned. A callback that raises stops nobody, see
+        `on_callback_error`. It is called no more once the subscription is closed.
+        """
+        with self._lock:
+            known = self._sessions.values() if session is None else [self._present(session)]
+            subscription = self._subscriptions.subscribe(callback, session, select, known)
+        self._subscriptions.deliver()
+        return subscription
+
+    def reader(self, session: str, *, wake: Callable[[Reader], object] | None = None) -> Reader:
+        """Return what holds the newest step of a session, for a renderer that takes its time.
+
+        `wake` is called, as a subscriber is, with the reader when there is a step to take, and when
+        one that is there becomes urgent.
+        """
+        with self._lock:
+            reader = self._subscriptions.read(self._present(session), wake)
+        self._subscriptions.deliver()
+        return reader
+
+    def _present(self, session_id: str) -> Snapshot:
+        return self._sessions.get(session_id) or Snapshot(session_id)
 
     # --- What the traffic brings ---
 
@@ -108,32 +183,29 @@ class Store:
         Problems name the line that they are in. Lines are counted from 1; `line` sets the number of
         the line in hand, for whoever feeds part of a recording.
         """
-        with self._lock:
+        with self._batch("live") as batch:
             if line is not None:
                 self._line = line - 1
-            self._receive_lines(self._received.feed(bytes(data)))
+            self._receive_lines(batch, self._received.feed(bytes(data)))
 
     def end(self) -> None:
         """Take note that the agent's output ended: an unterminated last line is a message."""
-        with self._lock:
+        with self._batch("live") as batch:
             line = self._received.end()
-            if line is None:
-                return
-            batch = self._drafts()
-            self._line += 1
-            self._receive_odd(batch, line, self._line, unterminated=True)
-            self._publish(batch)
+            if line is not None:
+                self._line += 1
+                self._follow(batch, line, self._line, unterminated=True)
+            begin_anew = partial(self._begin_anew, batch)
+            self._reduce(batch, self._connection.end(self._report, begin_anew))
 
     def sent(self, data: bytes | bytearray | memoryview) -> None:
         """Take bytes that the client's transport wrote and the store did not make, cut anywhere.
 
         Requests, answers and cancels in them are followed; what is not understood is left alone.
         """
-        with self._lock:
-            batch = self._drafts()
+        with self._batch("local") as batch:
             for line in self._sent.feed(bytes(data)):
-                self._send_line(batch, line)
-            self._publish(batch)
+                self._follow(batch, line, 0, sent=True)
 
     def disconnect(self, error: wire.Error | None = None) -> None:
         """Take note that the connection is lost.
@@ -141,13 +213,12 @@ class Store:
         Prompts that wait for an answer become `uncertain` (with `error`, if given), permission
         requests go; nothing else changes. Bytes of an unfinished line are forgotten.
         """
-        with self._lock:
-            batch = self._drafts()
+        with self._batch("local") as batch:
             self._reduce(batch, [(known, facts.ConnectionLost(error)) for known in self._sessions])
-            self._correlation.lost()
+            self._connection.routes.lost()
+            self._connection.settle()
             self._received.end()
             self._sent.end()
-            self._publish(batch)
 
     # --- What the user does ---
 
@@ -158,13 +229,13 @@ class Store:
         empty or holds something else than content blocks.
         """
         blocks = _checked_content(content)
-        with self._lock:
+        with self._batch("local") as batch:
             request_id = self._next_id()
             params = {"sessionId": session_id, "prompt": [wire.to_builtins(b) for b in blocks]}
             data = _line(id=request_id, method="session/prompt", params=params)
-            batch = self._drafts()
-            self._reduce(batch, self._correlation.open_prompt(request_id, session_id, blocks))
-            self._publish(batch)
+            self._connection.remember_sent(data)
+            told = self._connection.routes.open_prompt(request_id, session_id, blocks)
+            self._reduce(batch, told)
         return Outgoing(data, request_id)
 
     def cancel(self, session_id: str) -> bytes:
@@ -173,13 +244,12 @@ class Store:
         That is the `session/cancel` notification and a `cancelled` answer to each of the session's
         open permission requests. Unfinished tool calls of the foreground work are marked at once.
         """
-        with self._lock:
-            batch = self._drafts()
+        notification = _line(method="session/cancel", params={"sessionId": session_id})
+        with self._batch("local") as batch:
             asked = batch.draft(session_id).base.permissions
             answers = [_answer(request.request_id, None) for request in asked]
-            self._reduce(batch, self._correlation.cancel(session_id))
-            self._publish(batch)
-        notification = _line(method="session/cancel", params={"sessionId": session_id})
+            self._connection.remember_sent(notification)
+            self._reduce(batch, self._connection.routes.cancel(session_id))
         return b"".join([notification, *answers])
 
     def answer_permission(
@@ -191,53 +261,74 @@ class Store:
         was answered, cancelled or withdrawn: nothing is to be sent), and `InvalidValueError` for
         an option that was not offered.
         """
-        with self._lock:
+        with self._batch("local") as batch:
             pending = self.snapshot(session_id).permissions
             asked = next((item for item in pending if item.request_id == request_id), None)
             if asked is None:
                 raise UnknownPermissionError(f"permission request {request_id!r} is not pending")
             if option_id is not None and option_id not in {o.option_id for o in asked.options}:
                 raise InvalidValueError(f"{option_id!r} is not one of the options")
-            batch = self._drafts()
-            self._reduce(batch, self._correlation.close_permission(request_id))
-            self._publish(batch)
-        return _answer(request_id, option_id)
+            answer = _answer(request_id, option_id)
+            self._connection.remember_sent(answer)
+            self._reduce(batch, self._connection.routes.close_permission(request_id))
+        return answer
 
     # --- Received lines ---
 
-    def _receive_lines(self, lines: list[bytes]) -> None:
+    def _receive_lines(self, batch: Drafts, lines: list[bytes]) -> None:
         """Decode and reduce the lines of one read."""
-        batch = self._drafts()
-        first = self._line + 1
+        number = self._line + 1
         self._line += len(lines)
+        looked_at = 0
+        while looked_at < len(lines) and not self._connection.is_plain:
+            self._follow(batch, lines[looked_at], number)
+            looked_at, number = looked_at + 1, number + 1
 
         def take_odd(line: bytes, index: int) -> None:
-            self._receive_odd(batch, line, first + index)
+            self._receive_odd(batch, line, number + index)
 
-        self._intake.take(batch, lines, take_odd)
-        self._publish(batch)
+        self._intake.take(batch, lines[looked_at:] if looked_at else lines, take_odd)
 
-    def _receive_odd(
-        self, batch: Drafts, line: bytes, number: int, *, unterminated: bool = False
-    ) -> None:
-        """Handle a line that is no well-formed session update."""
+    def _receive_odd(self, batch: Drafts, line: bytes, number: int) -> None:
+        """Handle a line of v2 that is no well-formed session update."""
         if line == TOO_LONG:
             self._report(Problem(number, "too_long", "$", "is longer than the limit"))
             return
-        message = decode_refused(line, number, self._report, unterminated=unterminated)
-        self._reduce(batch, self._correlation.received(message, number, self._report))
+        message = decode_refused(line, number, self._report)
+        self._reduce(batch, self._connection.routes.received(message, number, self._report))
 
-    # --- Sent lines ---
+    def _follow(
+        self,
+        batch: Drafts,
+        line: bytes,
+        number: int,
+        *,
+        sent: bool = False,
+        unterminated: bool = False,
+    ) -> None:
+        """Reduce what a line tells, one of the agent's or one that was `sent`."""
+        begin_anew = partial(self._begin_anew, batch)
+        told = self._connection.follow(
+            line, number, self._report, begin_anew, sent=sent, unterminated=unterminated
+        )
+        self._reduce(batch, told)
 
-    def _send_line(self, batch: Drafts, line: bytes) -> None:
-        if line != TOO_LONG:
-            message = decode_line(line, 0, _ignore, sent=True)
-            self._reduce(batch, self._correlation.sent(message))
+    def _begin_anew(self, batch: Drafts) -> None:
+        """Forget all that was told and found: it is going to be told again."""
+        batch.forget()
+        self._problems.clear()
+        self._problem_counts.clear()
 
-    # --- The end of a batch ---
+    # --- Batches ---
 
-    def _drafts(self) -> Drafts:
-        return Drafts(self._sessions, self._limits)
+    @contextmanager
+    def _batch(self, origin: Origin) -> Iterator[Drafts]:
+        """Take turns for one batch; publish what became of it, then call the subscribers."""
+        with self._lock:
+            batch = Drafts(self._sessions, self._limits)
+            yield batch
+            self._publish(batch, origin)
+        self._subscriptions.deliver()
 
     def _reduce(self, batch: Drafts, told: Iterable[Told]) -> None:
         """Reduce events of any session; new options alone do not make a session."""
@@ -245,9 +336,16 @@ class Store:
             if batch.knows(session_id) or not isinstance(event, facts.ConfigOptionsSet):
                 batch.reduce(session_id, event)
 
-    def _publish(self, batch: Drafts) -> None:
+    def _publish(self, batch: Drafts, origin: Origin) -> None:
+        before = self._sessions
+        if batch.begins_anew:
+            self._sessions = {}
         for session_id, draft in batch.open.items():
-            self._sessions[session_id] = draft.freeze()
+            old, new = before.get(session_id), draft.freeze()
+            self._sessions[session_id] = new
+            self._subscriptions.publish(old, new, origin)
+        for session_id in before.keys() - self._sessions.keys() if batch.begins_anew else ():
+            self._subscriptions.publish(before[session_id], Snapshot(session_id), origin)
 
     def _report(self, problem: Problem) -> None:
         self._problems.append(problem)
@@ -265,9 +363,22 @@ def _checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.Content
     if not blocks:
         raise InvalidValueError("a prompt needs at least one content block")
     for block in blocks:
-        if not isinstance(block, msgspec.Struct | wire.Unknown):
+        if not _is_content_block(block):
             raise InvalidValueError(f"{type(block).__name__} is not a content block")
     return blocks
+
+
+def _is_content_block(block: Any) -> bool:
+    """Tell whether a block that is sent is read as what it is, by an agent and from a file."""
+    if not isinstance(block, msgspec.Struct | wire.Unknown):
+        return False
+    try:
+        params = {"sessionId": "", "prompt": [wire.to_builtins(block)]}
+        data = _line(id=0, method="session/prompt", params=params)
+    except (TypeError, ValueError):  # it holds what JSON has no form for
+        return False
+    message: Any = decode_line(data, 0, ignored, sent=True)
+    return message is not None and message.params.prompt == (block,)
 
 
 def _answer(request_id: wire.RequestId, option_id: str | None) -> bytes:
@@ -279,7 +390,3 @@ def _answer(request_id: wire.RequestId, option_id: str | None) -> bytes:
 
 def _line(**members: Any) -> bytes:
     return encode({"jsonrpc": "2.0", **members}) + b"\n"
-
-
-def _ignore(problem: Problem) -> None:
-    """Leave alone what is wrong in the client's own lines: a problem is the peer's."""

@@ -78,7 +78,12 @@ CALL = {
 OUTPUT = base64.b64encode(b"10%\r20%\r\n\x1b[32mgreen\x1b[0m\xf0\x9f").decode()
 COMMANDS = [
     {"type": "command", "name": "test", "description": "d", "input": {"type": "text", "hint": "h"}},
-    {"type": "command", "name": "pick", "description": "d", "input": {"type": "_picker", "k": None}},
+    {
+        "type": "command",
+        "name": "pick",
+        "description": "d",
+        "input": {"type": "_picker", "k": None},
+    },
     {"type": "_macro", "name": "m", "description": "d", "keys": ["a"]},
 ]
 CHOICES = [{"value": "v", "name": "V", "description": "d", "_meta": {"k": 11}}]
@@ -149,12 +154,16 @@ def _conversation() -> list[Event]:
         *_chunks("agent_thought_chunk", messageId="a1", _meta={"p": 16}),
         *_chunks("agent_message_chunk", messageId="a1"),
         _update("agent_message", messageId="empty", content=None, _meta=META),
-        _update("agent_message_chunk", messageId="half", content={"type": "text", "text": "\ud83d"}),
+        _update(
+            "agent_message_chunk", messageId="half", content={"type": "text", "text": "\ud83d"}
+        ),
         _update("tool_call_update", toolCallId="c1", **CALL),
         _update("tool_call_content_chunk", toolCallId="c1", content=ITEMS[1], _meta={"q": 17}),
         _update("tool_call_update", toolCallId="c2"),
         _update("tool_call_update", toolCallId="c9", status="paused", capabilities={}),
-        _update("terminal_update", terminalId="t1", command="ls", cwd="/", size={"cols": 1, "rows": 2}),
+        _update(
+            "terminal_update", terminalId="t1", command="ls", cwd="/", size={"cols": 1, "rows": 2}
+        ),
         _update("terminal_update", terminalId="t1", output={"data": OUTPUT, "_meta": {"r": 18}}),
         _update("terminal_output_chunk", terminalId="t1", data="moA="),
         _update("terminal_update", terminalId="t2", exitStatus={}, capabilities={"cancel": {}}),

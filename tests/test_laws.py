@@ -34,16 +34,19 @@ import acp_client
 from acp_client import Event, Limits, Snapshot, Store, wire
 from acp_client._decode import Refused, convert, decode_update
 from acp_client._json import encode, parse
-from acp_client._lenient import Malformed, structure
+from acp_client._lenient import structure
+from acp_client._lenient_values import Malformed
 
 EMPTY = Snapshot("s1")
-TIGHT = Limits(notices=2, terminal_bytes=5)
-LIMITS = st.sampled_from([Limits(), TIGHT])
+DEFAULT = Limits()
+LIMITS = st.sampled_from([DEFAULT, Limits(notices=2, terminal_bytes=5)])
 HOSTILE = strategies.sessions(well_formed=False, hostile_client=True)
 PROPER = strategies.sessions(well_formed=True)
+PROTOCOLS: st.SearchStrategy[Any] = st.sampled_from(["v2", None])
+"""The hot path takes over when it is settled that the agent speaks v2, or at once if one knows."""
 
 
-def fold(snapshot: Snapshot, taken: Iterable[Event], limits: Limits = Limits()) -> Snapshot:
+def fold(snapshot: Snapshot, taken: Iterable[Event], limits: Limits = DEFAULT) -> Snapshot:
     """Apply events one by one."""
     return reduce(lambda s, e: acp_client.apply(s, e, limits=limits), taken, snapshot)
 
@@ -73,9 +76,7 @@ def assert_same(one: Snapshot, other: Snapshot) -> None:
 
 
 @given(events(), st.integers(0, 40), LIMITS)
-def test_folding_does_not_depend_on_batching(
-    taken: list[Event], cut: int, limits: Limits
-) -> None:
+def test_folding_does_not_depend_on_batching(taken: list[Event], cut: int, limits: Limits) -> None:
     """Two batches give what one gives, and what the events give one by one."""
     first = acp_client.apply_all(EMPTY, taken[:cut], limits=limits)
     cut_in_two = acp_client.apply_all(first, taken[cut:], limits=limits)
@@ -91,8 +92,10 @@ def test_bytes_may_be_cut_anywhere(data: st.DataObject) -> None:
     """Any split of what the agent wrote gives the snapshots and the problems of whole lines."""
     frames = data.draw(HOSTILE)
     pieces = data.draw(strategies.splits(strategies.received(frames)))
-    whole = deliver(Store(), ((frame.sent, frame.data + b"\n") for frame in frames))
-    split = deliver(Store(), deliveries(frames, pieces))
+    protocol = data.draw(PROTOCOLS)
+    lines = ((frame.sent, frame.data + b"\n") for frame in frames)
+    whole = deliver(Store(protocol=protocol), lines)
+    split = deliver(Store(protocol=protocol), deliveries(frames, pieces))
     assert snapshots(split) == snapshots(whole)
     assert split.problems == whole.problems
     assert split.sessions == whole.sessions
@@ -102,11 +105,10 @@ def test_bytes_may_be_cut_anywhere(data: st.DataObject) -> None:
 def test_a_run_of_chunks_may_be_cut_anywhere(data: st.DataObject) -> None:
     """Chunks of few messages, which are read by their envelopes, give what each one tells."""
     strings = st.lists(st.text(alphabet=list('a"\\{}é\ud83d\ude80\n '), max_size=4), max_size=30)
-    lines = [
-        chunk_line(string, data.draw(st.sampled_from("ab"))) for string in data.draw(strings)
-    ]
+    lines = [chunk_line(string, data.draw(st.sampled_from("ab"))) for string in data.draw(strings)]
     stream = b"".join(lines)
-    store = deliver(Store(), ((False, piece) for piece in data.draw(strategies.splits(stream))))
+    pieces = ((False, piece) for piece in data.draw(strategies.splits(stream)))
+    store = deliver(Store(protocol=data.draw(PROTOCOLS)), pieces)
     expected = fold(EMPTY, [one for _, one in told(Frame(False, line) for line in lines)])
     assert [store.snapshot("s1")] == [expected] if lines else store.sessions == ()
 
@@ -199,13 +201,13 @@ def test_junk_does_not_disturb_valid_messages(data: st.DataObject) -> None:
     frames = data.draw(PROPER)
     junk = [Frame(False, line) for line in data.draw(st.lists(strategies.junk_lines(inert=True)))]
     mixed = data.draw(strategies.interleavings(frames, junk))
-    assert snapshots(replayed(mixed)) == snapshots(replayed(frames))
+    assert snapshots(replayed(mixed, "v2")) == snapshots(replayed(frames, "v2"))
 
 
 @given(st.lists(st.one_of(st.binary(max_size=60), strategies.junk_lines())), st.booleans())
 def test_any_bytes_are_consumed(junk: list[bytes], ends: bool) -> None:
     """Whatever comes, nothing is raised, and what valid messages say before and after counts."""
-    store = Store(limits=Limits(line_length=5_000))
+    store = Store(limits=Limits(line_length=5_000), protocol="v2")
     store.receive(chunk_line("before", "valid", "valid"))
     for data in junk:
         store.receive(data)
@@ -341,7 +343,7 @@ def test_what_is_repaired_needs_no_repair_again(update: Any) -> None:
 
 # --- 9: prompt response and echo commute ---
 
-ECHOES = st.sampled_from(
+ECHOES: st.SearchStrategy[Event] = st.sampled_from(
     [
         event("user_message", messageId="a", content=[{"type": "text", "text": "hi"}]),
         event("user_message", messageId="a"),
@@ -351,7 +353,7 @@ ECHOES = st.sampled_from(
         chunk("no echo", "a"),
     ]
 )
-ANSWERS = st.sampled_from(
+ANSWERS: st.SearchStrategy[Event] = st.sampled_from(
     [
         acp_client.PromptAccepted(0, "a"),
         acp_client.PromptAccepted(1, "a"),
@@ -366,7 +368,7 @@ ANSWERS = st.sampled_from(
 @given(st.data(), events(15))
 def test_response_and_echo_commute(data: st.DataObject, before: list[Event]) -> None:
     """Answers and echoes of several prompts give the same in every order between the two."""
-    sent = [acp_client.PromptSent(number, (text("hi"),)) for number in range(3)]
+    sent: list[Event] = [acp_client.PromptSent(number, (text("hi"),)) for number in range(3)]
     base = acp_client.apply_all(EMPTY, [*before, *sent])
     answers, echoes = data.draw(st.lists(ANSWERS)), data.draw(st.lists(ECHOES))
     orders = strategies.interleavings(answers, echoes)
@@ -378,7 +380,7 @@ def test_response_and_echo_commute(data: st.DataObject, before: list[Event]) -> 
 @given(st.data(), PROPER)
 def test_response_and_echo_commute_on_the_wire(data: st.DataObject, before: list[Frame]) -> None:
     """The same holds for the lines of an agent, whatever else went before."""
-    store_one, store_other = replayed(before), replayed(before)
+    store_one, store_other = replayed(before, "v2"), replayed(before, "v2")
     request = store_one.prompt("s1", [text("hi")])
     assert store_other.prompt("s1", [text("hi")]) == request
     answer = {"jsonrpc": "2.0", "id": request.request_id, "result": {"messageId": "mine"}}
@@ -402,14 +404,13 @@ def test_two_sessions_do_not_touch(data: st.DataObject) -> None:
         [Frame(False, strategies.encode(strategies.notification(one, name))) for one in updates]
         for name, updates in own.items()
     )
-    store = Store()
+    store = Store(protocol="v2")
     store.receive(strategies.received(data.draw(strategies.interleavings(first, second))))
-    for frames in (first, second):
-        alone = replayed(frames)
-        for name in alone.sessions:
-            assert store.snapshot(name) == alone.snapshot(name)
-    problems = [*replayed(first).problems, *replayed(second).problems]
-    assert len(store.problems) == len(problems)
+    alone = [replayed(frames, "v2") for frames in (first, second)]
+    for one in alone:
+        for name in one.sessions:
+            assert store.snapshot(name) == one.snapshot(name)
+    assert len(store.problems) == sum(len(one.problems) for one in alone)
 
 
 ENTITIES = ("messageId", "toolCallId", "terminalId", "compactionId")

@@ -173,14 +173,16 @@ UNKNOWN_VARIANTS = {
     b'"_example.com/slider"': "a config option of an unknown type",
     b'"_example.com/timing"': "an unknown update",
 }
-"""Well-formed messages that the typed decoder has no classes for: what they hold, and what it is."""
+"""What well-formed messages hold that the typed decoder has no classes for, and what it is."""
 
 WELL_FORMED = [path for path in RECORDINGS if path.name != "malformed.ndjson"]
 
 
 def well_formed_frames(path: Path) -> list[Any]:
     """Give the frames of a recording that are no problem."""
-    malformed = {problem["line"] for problem in naive.replay(naive.read_recording(path))["problems"]}
+    malformed = {
+        problem["line"] for problem in naive.replay(naive.read_recording(path))["problems"]
+    }
     return [frame for frame in frames_of(path) if frame.line not in malformed]
 
 

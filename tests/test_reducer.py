@@ -7,7 +7,7 @@ document.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import strategies
@@ -467,7 +467,8 @@ def test_notices_are_bounded_and_no_entries(kept: int, count: int, expected: lis
 
 
 @pytest.mark.parametrize(
-    ("limit", "kept", "dropped"), [(None, b"abcdef", 0), (6, b"abcdef", 0), (4, b"cdef", 2), (0, b"", 6)]
+    ("limit", "kept", "dropped"),
+    [(None, b"abcdef", 0), (6, b"abcdef", 0), (4, b"cdef", 2), (0, b"", 6)],
 )
 def test_terminal_output_can_be_limited(limit: int | None, kept: bytes, dropped: int) -> None:
     """The oldest bytes go, and the count of dropped bytes is kept until output is replaced."""
@@ -485,6 +486,7 @@ def test_terminal_output_can_be_limited(limit: int | None, kept: bytes, dropped:
 RUNNING = state("running")
 IDLE = state("idle")
 CANCEL = acp_client.CancelSent()
+TERMINAL_ITEM = {"type": "terminal", "terminalId": "c"}
 
 
 def in_background(state_name: str) -> Event:
@@ -518,8 +520,7 @@ def in_background(state_name: str) -> Event:
         ([RUNNING, call(), in_background("_dreaming"), CANCEL], "pending", None),
         ([RUNNING, call(), in_background("running"), RUNNING, CANCEL], "cancelled", "pending"),
         (
-            [RUNNING, call(), state("running", background=[{"type": "terminal", "terminalId": "c"}]),
-             CANCEL],
+            [RUNNING, call(), state("running", background=[TERMINAL_ITEM]), CANCEL],
             "cancelled",
             "pending",
         ),
@@ -762,13 +763,15 @@ def test_what_is_no_event_is_refused(wrong: Any) -> None:
 
 def test_every_event_has_a_handler() -> None:
     """The dispatch tables hold each variant of the wire and each fact once."""
-    variants = {member.__struct_config__.tag for member in _ON_DRAFT if hasattr(member, "__struct_config__")}
+    variants = {
+        member.__struct_config__.tag for member in _ON_DRAFT if hasattr(member, "__struct_config__")
+    }
     assert variants == set(strategies.VARIANTS)
     assert set(_ON_DRAFT) - {kind for kind in _ON_DRAFT if hasattr(kind, "__struct_config__")} == {
         wire.Unknown,
         wire.UnknownStateUpdate,
     }
-    assert set(_ON_SNAPSHOT) == set(ClientEvent.__args__)  # type: ignore[attr-defined]  # a union
+    assert set(_ON_SNAPSHOT) == set(get_args(ClientEvent))
 
 
 def test_what_did_not_change_is_shared() -> None:

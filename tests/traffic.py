@@ -21,6 +21,7 @@ from acp_client import Event, Problem, wire
 from acp_client._correlation import Correlation
 from acp_client._decode import decode_line
 from acp_client._json import parse
+from acp_client._protocol import Protocol
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -173,9 +174,9 @@ def deliver(store: acp_client.Store, parts: Iterable[tuple[bool, bytes]]) -> acp
     return store
 
 
-def replayed(frames: Iterable[Any]) -> acp_client.Store:
+def replayed(frames: Iterable[Any], protocol: Protocol | None = None) -> acp_client.Store:
     """Give a store frames line by line, each with its place as the line number."""
-    store = acp_client.Store()
+    store = acp_client.Store(protocol=protocol)
     for number, frame in enumerate(frames, 1):
         if frame.sent:
             store.sent(frame.data + b"\n")

@@ -1,0 +1,89 @@
+"""`Delivery`: what a renderer is told of one session: two snapshots, the changes, the origin."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final, Literal, TypeAlias, TypeVar
+
+import attrs
+
+from ._changes import Change, Reset
+from ._comparison import changes
+from ._snapshot import Snapshot, state_name
+
+T = TypeVar("T")
+
+Origin: TypeAlias = Literal["live", "replay", "local"]
+"""Where changes came from: what the agent does now, history that it tells again, or the client."""
+
+
+@attrs.frozen(eq=False)
+class Delivery:
+    """One step of one session, from `old` to `new`.
+
+    `changes` are worked out when first asked for, once for all subscribers. The first delivery
+    about a session (`is_first`) brings what was there already: a renderer has drawn nothing yet, so
+    the only change is a `Reset`.
+
+    `origin` says where the step came from. Steps that were joined to one are `replay` or `local` if
+    all of them were, otherwise `live`. What was there already is `local`.
+    """
+
+    session_id: str
+    old: Snapshot
+    new: Snapshot
+    origin: Origin
+    is_first: bool = False
+
+    @classmethod
+    def first(cls, snapshot: Snapshot, origin: Origin = "local") -> Delivery:
+        """Make the delivery for whoever has drawn nothing yet."""
+        empty = Snapshot(snapshot.session_id)
+        return cls(snapshot.session_id, empty, snapshot, origin, is_first=True)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What leads a renderer from `old` to `new`."""
+        return (Reset(self.new),) if self.is_first else changes(self.old, self.new)
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether there is anything to draw. Cheap: it compares at most what surrounds entries."""
+        old, new = self.old, self.new
+        grew = old.entries is not new.entries or old.terminals is not new.terminals
+        return grew or bool(self.changes)
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether the user waits for this: a permission is asked, work came to rest, or failed."""
+        old, new = self.old, self.new
+        if old.surroundings is new.surroundings:
+            return False
+        return _is_asked(old, new) or _came_to_rest(old, new) or _failed(old, new)
+
+
+def _is_asked(old: Snapshot, new: Snapshot) -> bool:
+    return bool(_new_ones(old.permissions, new.permissions))
+
+
+def _came_to_rest(old: Snapshot, new: Snapshot) -> bool:
+    return state_name(new.state) == "idle" != state_name(old.state)
+
+
+_FAILED: Final = frozenset({"rejected", "uncertain"})
+
+
+def _failed(old: Snapshot, new: Snapshot) -> bool:
+    prompts = _new_ones(old.prompts, new.prompts)
+    notices = _new_ones(old.notices, new.notices)
+    return any(prompt.status in _FAILED for prompt in prompts) or any(
+        notice.severity == "error" for notice in notices
+    )
+
+
+def _new_ones(old: tuple[T, ...], new: tuple[T, ...]) -> list[T]:
+    """Return the items that are not the same objects as before."""
+    if old is new:
+        return []
+    before = set(map(id, old))
+    return [item for item in new if id(item) not in before]

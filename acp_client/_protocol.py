@@ -1,0 +1,323 @@
+"""Which version of the protocol a connection speaks, and the way its messages go then.
+
+v1 and v2 differ in how a message is read, so a connection has to know which it is. In this order:
+
+1. What the caller says.
+2. What `initialize` agreed on. A client that offers nothing above v1 settles it by asking; one that
+   offers v2 waits for the answer.
+3. What the first messages look like, for recordings that begin later. A message that only v2 has
+   settles it, and so does one that only v1 has. A chunk without a message id is a hint of v1 and
+   no more, since it may be one of v2 that lacks a part; hints add up, and a chunk with an id speaks
+   against them. Until it is settled the messages go as v2, and after `_FIRST` lines that stays so;
+   if the input ends before, any hint that nothing speaks against counts.
+
+The lines until then are remembered. If they turn out to be v1, they all are told again, in the
+words of that version: a prompt before the first telling message, say, is an entry in v1 and is none
+in v2. So what is told in the end does not depend on how the lines were delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from msgspec import Struct
+
+from ._correlation import Correlation, Told
+from ._decode import Report, decode_line, ignored
+from ._errors import InvalidValueError, Problem
+from ._framing import TOO_LONG
+from ._json import NotJson, TooDeep, parse
+
+if TYPE_CHECKING:
+    from ._v1 import TranslationV1
+
+Protocol = Literal["v1", "v2"]
+
+PROTOCOLS: Final = get_args(Protocol)
+
+_ENOUGH: Final = 3
+"""Hints of v1 that settle it."""
+
+_FIRST: Final = 500
+"""Lines that are looked at."""
+
+
+class _Line(Struct, frozen=True):
+    """A line of a connection, and who wrote it."""
+
+    data: bytes
+    number: int
+    sent: bool
+    unterminated: bool
+
+
+class Connection:
+    """The messages of one connection, told in the words of v2 whatever it speaks."""
+
+    def __init__(self, protocol: str | None = None) -> None:
+        if protocol is not None and protocol not in PROTOCOLS:
+            raise InvalidValueError(f"{protocol!r} is no protocol: it must be 'v1' or 'v2'")
+        self.routes = Correlation()
+        self._translation: TranslationV1 | None = None
+        self._settled = protocol is not None
+        self._awaits_answer = False
+        self._hints = 0
+        self._last_update: Any = None
+        self._lines: list[_Line] = []
+        self._prompts: set[Any] = set()
+        self._go(protocol == "v1")
+
+    @property
+    def protocol(self) -> Protocol:
+        """What the messages go as, settled or not."""
+        return "v2" if self._translation is None else "v1"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is v2 for good, so that no line needs a look."""
+        return self._settled and self.protocol == "v2"
+
+    def settle(self) -> None:
+        """Stay with what the messages go as."""
+        self._settled = True
+        self._lines = []
+
+    def follow(
+        self,
+        data: bytes,
+        number: int,
+        report: Report,
+        begin_anew: Callable[[], None],
+        *,
+        sent: bool = False,
+        unterminated: bool = False,
+    ) -> list[Told]:
+        """Return what a line tells.
+
+        Where it shows that this is v1, the lines before it are told again: `begin_anew` is called,
+        and what all of them tell is returned.
+        """
+        line = _Line(data, number, sent, unterminated)
+        if self._settled:
+            return self._told(line, report)
+        before = self.protocol
+        self._lines.append(line)
+        for message in _messages(data):
+            self._look(message, sent)
+        lines = self._lines
+        if len(lines) >= _FIRST:
+            self.settle()
+        if self._settled:
+            self._lines = []
+        if self.protocol == before:
+            return self._told(line, report)
+        return self._told_again(lines, report, begin_anew)
+
+    def end(self, report: Report, begin_anew: Callable[[], None]) -> list[Told]:
+        """Return what the end of the input tells: what was before it, if that was v1 after all."""
+        lines = self._lines
+        if self._settled or self._awaits_answer or self._hints <= 0:
+            return []
+        self._go(True)
+        self.settle()
+        return self._told_again(lines, report, begin_anew)
+
+    def _told_again(
+        self, lines: list[_Line], report: Report, begin_anew: Callable[[], None]
+    ) -> list[Told]:
+        begin_anew()
+        return [told for each in lines for told in self._told(each, report)]
+
+    def remember_sent(self, data: bytes) -> None:
+        """Take note of a line of the client that the caller follows by itself."""
+        if not self._settled:
+            self._lines.append(_Line(data.rstrip(b"\n"), 0, True, False))
+
+    def _told(self, line: _Line, report: Report) -> list[Told]:
+        if line.data == TOO_LONG:
+            if not line.sent:
+                report(Problem(line.number, "too_long", "$", "is longer than the limit"))
+            return []
+        told = self._told_v2 if self._translation is None else self._translation.followed
+        return told(line.data, line.number, report, sent=line.sent, unterminated=line.unterminated)
+
+    def _told_v2(
+        self, data: bytes, number: int, report: Report, *, sent: bool, unterminated: bool
+    ) -> list[Told]:
+        if sent:
+            return self.routes.sent(decode_line(data, 0, ignored, sent=True))
+        message = decode_line(data, number, report, unterminated=unterminated)
+        return self.routes.received(message, number, report)
+
+    # --- What it is ---
+
+    def _look(self, message: dict[str, Any], sent: bool) -> None:
+        """Learn from one message which version this is."""
+        version = _version(message, sent)
+        if version is not None and (not sent or version < 2):
+            self._go(version < 2)
+            self._settled = True
+        elif version is not None:
+            self._awaits_answer = True
+        if self._settled or self._awaits_answer:
+            return
+        if sent and message.get("method") == "session/prompt":
+            self._prompts.add(_key(message.get("id")))
+        self._hints += self._hint(message, sent)
+        shape = "v1" if self._hints >= _ENOUGH else _shape(message, sent)
+        if shape is not None:
+            self._go(shape == "v1")
+            self._settled = True
+
+    def _go(self, as_v1: bool) -> None:
+        if as_v1 == (self._translation is not None):
+            return
+        self._translation, self.routes = None, Correlation()
+        if as_v1:
+            # An agent that speaks v2 should not wait for what it does not need.
+            from ._v1 import TranslationV1
+
+            self._translation = self.routes = TranslationV1()
+
+    def _hint(self, message: dict[str, Any], sent: bool) -> int:
+        """Weigh what both versions may have, but for repeats: how much it speaks for v1."""
+        if sent:
+            return 0
+        if message.get("method") == "session/update":
+            update = _fields(_fields(message.get("params")).get("update"))
+            self._last_update, before = update, self._last_update
+            return 0 if update == before else _chunk_hint(update)
+        result = _fields(message.get("result"))
+        if "messageId" in result or _key(message.get("id")) not in self._prompts:
+            return 0
+        return 2 if isinstance(result.get("stopReason"), str) else 0
+
+
+def _messages(data: bytes) -> Iterator[dict[str, Any]]:
+    try:
+        value = parse(data)
+    except (NotJson, TooDeep):
+        return
+    for message in value if isinstance(value, list) else (value,):
+        if isinstance(message, dict):
+            yield message
+
+
+def _key(request_id: Any) -> Any:
+    return request_id if isinstance(request_id, str | int | float) else None
+
+
+def _version(message: dict[str, Any], sent: bool) -> int | None:
+    """Return the version that a client offers in `initialize`, or an agent agrees to."""
+    if sent and message.get("method") != "initialize":
+        return None
+    version = _fields(message.get("params" if sent else "result")).get("protocolVersion")
+    is_version = isinstance(version, int) and not isinstance(version, bool) and version >= 0
+    return version if is_version else None
+
+
+# --- What only one of the versions has ---
+
+_V1_UPDATES: Final[dict[str, tuple[str, type]]] = {
+    "current_mode_update": ("currentModeId", str),
+    "plan": ("entries", list),
+    "tool_call": ("toolCallId", str),
+}
+"""By the kind of an update: what it cannot do without."""
+
+_V2_UPDATES: Final = frozenset(
+    {
+        "agent_message",
+        "agent_thought",
+        "state_update",
+        "terminal_output_chunk",
+        "terminal_update",
+        "tool_call_content_chunk",
+        "user_message",
+    }
+)
+
+_CHUNKS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
+
+_V1_CALLS: Final = frozenset(
+    {"session/load", "session/set_mode", "session/set_model", "terminal/create"}
+)
+
+
+_CHUNK_KEYS: Final = frozenset({"sessionUpdate", "content", "_meta"})
+
+
+def _shape(message: dict[str, Any], sent: bool) -> Protocol | None:
+    """Tell which version a message can only be of; `None` if both have it."""
+    method, params = message.get("method"), _fields(message.get("params"))
+    if method == "session/update" and not sent:
+        return _update_shape(_fields(params.get("update")))
+    if method == "session/request_permission" and not sent:
+        return _permission_shape(params)
+    if isinstance(method, str):
+        return "v1" if method in _V1_CALLS and "id" in message else None
+    return None if sent else _result_shape(_fields(message.get("result")))
+
+
+def _update_shape(update: dict[str, Any]) -> Protocol | None:
+    kind = update.get("sessionUpdate")
+    if not isinstance(kind, str):
+        return None
+    if kind in _V2_UPDATES:
+        return "v2"
+    if kind in _V1_UPDATES:
+        key, type_ = _V1_UPDATES[kind]
+        return "v1" if isinstance(update.get(key), type_) else None
+    if kind == "available_commands_update":
+        return _commands_shape(update.get("availableCommands"))
+    return _options_shape(update.get("configOptions")) if kind == "config_option_update" else None
+
+
+def _chunk_hint(update: dict[str, Any]) -> int:
+    kind = update.get("sessionUpdate")
+    if not isinstance(kind, str) or kind not in _CHUNKS:
+        return 0
+    if isinstance(update.get("messageId"), str):
+        return -1
+    is_whole = {"sessionUpdate", "content"} <= update.keys() <= _CHUNK_KEYS
+    return int(is_whole and _is_block(update["content"]))
+
+
+def _is_block(content: Any) -> bool:
+    block = _fields(content)
+    needed = block.get("text") if block.get("type") == "text" else block.get("type")
+    return isinstance(needed, str)
+
+
+def _commands_shape(commands: Any) -> Protocol | None:
+    """Tell commands of v1 by their missing `type`; a single one of v2 may just lack it."""
+    if not isinstance(commands, list) or len(commands) < 2:
+        return None
+    is_v1 = all("name" in item and "type" not in item for item in map(_fields, commands))
+    return "v1" if is_v1 else None
+
+
+def _options_shape(options: Any) -> Protocol | None:
+    """Tell configuration options of v1 by their `id`, which is `configId` in v2."""
+    if not isinstance(options, list) or not options:
+        return None
+    is_v1 = all("id" in item and "configId" not in item for item in map(_fields, options))
+    return "v1" if is_v1 else None
+
+
+def _permission_shape(params: dict[str, Any]) -> Protocol | None:
+    if isinstance(params.get("title"), str):
+        return "v2"
+    return "v1" if isinstance(_fields(params.get("toolCall")).get("toolCallId"), str) else None
+
+
+def _result_shape(result: dict[str, Any]) -> Protocol | None:
+    """Tell a new session of v1 by its lists."""
+    if isinstance(result.get("modes"), dict) or isinstance(result.get("models"), dict):
+        return "v1"
+    return _options_shape(result.get("configOptions"))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,191 @@
+"""`Reader`: the newest state of a session for a renderer that is slower than the agent.
+
+A renderer that draws sixty times a second has no use for each of a thousand chunks. A reader holds
+at most one step, from the snapshot that it last gave out to the newest. However late it is asked,
+the step leads to the newest snapshot, and it is one pair of snapshots, whatever came between.
+
+The store tells a reader of each batch while it holds its lock, so a reader is never behind the
+store. Whoever waits is woken from there too, be it a thread or an event loop; only the renderer's
+own `wake` is called like a subscriber, in turn and outside the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from ._delivery import Delivery, Origin
+from ._snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+class Reader:
+    """Holds at most one step of a session; `Store.reader` makes it.
+
+    All methods may be called from any thread. A thread that draws:
+
+        while reader.wait():
+            reader.wait(1 / 60, urgent=True)  # let more come, unless the user waits for it
+            draw(reader.take())
+
+    The same on an event loop, with `wait_async` or simply `async for delivery in reader`. What
+    `take` gives first is what was there already, see `Delivery`.
+    """
+
+    def __init__(
+        self,
+        present: Snapshot,
+        wake: Callable[[Reader], object] | None,
+        forget: Callable[[Reader], None],
+    ) -> None:
+        self.session_id = present.session_id
+        self._wake = wake
+        self._forget = forget
+        self._arrived = threading.Condition(threading.Lock())
+        self._sleepers: list[Callable[[], object]] = []
+        self._given: Snapshot | None = None
+        self._newest = present
+        self._origins: set[Origin] = {"local"}
+        self._is_urgent = bool(present.permissions)
+        self._is_closed = False
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is a step to take."""
+        return bool(self._origins)
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the step to take has something that the user waits for.
+
+        That is a permission request, work that came to rest, a prompt that failed, or a notice of
+        an error.
+        """
+        return self._is_urgent
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more will come."""
+        return self._is_closed
+
+    def take(self) -> Delivery | None:
+        """Take the step to the newest snapshot, `None` if there is none.
+
+        A step may have no changes: what came has gone again.
+        """
+        with self._arrived:
+            if not self._origins:
+                return None
+            origin: Origin = self._origins.pop() if len(self._origins) == 1 else "live"
+            given, newest = self._given, self._newest
+            self._given, self._origins, self._is_urgent = newest, set(), False
+        if given is None:
+            return Delivery.first(newest, origin)
+        return Delivery(self.session_id, given, newest, origin)
+
+    def wait(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
+        """Wait until there is a step to take, or an urgent one; tell whether there is.
+
+        `timeout` is in seconds. A closed reader has no more to wait for.
+        """
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._is_over(urgent), timeout)
+            return self._is_ready(urgent)
+
+    async def wait_async(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
+        """Wait like `wait`, on the running asyncio event loop."""
+        import asyncio  # it costs more to import than this package, and few need it
+
+        loop = asyncio.get_running_loop()
+        end = None if timeout is None else loop.time() + timeout
+        while True:
+            with self._arrived:
+                if self._is_over(urgent):
+                    return self._is_ready(urgent)
+                sleeper = loop.create_future()
+                wake = _waker(loop, sleeper)
+                self._sleepers.append(wake)
+            try:
+                await asyncio.wait_for(sleeper, None if end is None else end - loop.time())
+            except TimeoutError:
+                return self._is_ready(urgent)
+            finally:
+                self._dismiss(wake)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Delivery:
+        while await self.wait_async():
+            delivery = self.take()
+            if delivery is not None:  # another task may have been faster
+                return delivery
+        raise StopAsyncIteration
+
+    def close(self) -> None:
+        """Follow the session no longer. A step that is there can still be taken."""
+        self._forget(self)
+        with self._arrived:
+            self._is_closed = True
+            self._rouse()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # --- The store's side ---
+
+    def offer(self, step: Delivery) -> bool:
+        """Take note of a step; tell whether the renderer is to be woken."""
+        with self._arrived:
+            self._newest = step.new
+            if not step.is_visible:
+                return False
+            was_urgent, self._is_urgent = self._is_urgent, self._is_urgent or step.is_urgent
+            is_news = not self._origins or self._is_urgent is not was_urgent
+            self._origins.add(step.origin)
+            if is_news:
+                self._rouse()
+            return is_news and self._wake is not None
+
+    def call(self, delivery: Delivery | None = None) -> None:
+        """Call the renderer's `wake`."""
+        if self._wake is not None and not self._is_closed:
+            self._wake(self)
+
+    def _is_ready(self, urgent: bool) -> bool:
+        return self._is_urgent if urgent else self.pending
+
+    def _is_over(self, urgent: bool) -> bool:
+        return self._is_closed or self._is_ready(urgent)
+
+    def _rouse(self) -> None:
+        """Wake all who wait; the lock is held."""
+        self._arrived.notify_all()
+        sleepers, self._sleepers = self._sleepers, []
+        for wake in sleepers:
+            wake()
+
+    def _dismiss(self, wake: Callable[[], object]) -> None:
+        with self._arrived, suppress(ValueError):  # it is gone when it was called
+            self._sleepers.remove(wake)
+
+
+def _waker(loop: asyncio.AbstractEventLoop, sleeper: asyncio.Future[Any]) -> Callable[[], object]:
+    """Return what wakes a coroutine on a loop, from any thread."""
+
+    def finish() -> None:
+        if not sleeper.done():
+            sleeper.set_result(None)
+
+    def wake() -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(finish)
+
+    return wake

@@ -1,0 +1,68 @@
+"""Snapshots in files: `save` and `load`, which never leave or take half of one.
+
+What is stored is written to a new file beside the old one, brought to the disk, and then put in the
+old one's place in a single step. So whatever happens on the way (the disk is full, the process is
+killed, the power fails), the path leads to the old snapshot or to the new one, whole. A process
+that is killed may leave its unfinished `.name.….tmp` beside it; nothing reads that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from ._serialization import dumps, loads
+from ._snapshot import Snapshot
+
+_UNFINISHED: Final = ".tmp"
+
+
+def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
+    """Store a snapshot in a file: after that the file holds it whole, or what it held before.
+
+    A file that is there keeps its permissions, a new one is for its owner alone, since sessions
+    hold what people and programs say in private. A symbolic link is followed. Raises `OSError`.
+    """
+    data = dumps(snapshot)
+    target = Path(os.path.realpath(path))
+    handle, unfinished = tempfile.mkstemp(_UNFINISHED, f".{target.name}.", target.parent)
+    try:
+        _write(handle, data)
+        with suppress(FileNotFoundError):
+            shutil.copymode(target, unfinished)
+        os.replace(unfinished, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(unfinished)
+        raise
+    _keep_entries(target.parent)
+
+
+def load(path: str | os.PathLike[str]) -> Snapshot:
+    """Restore a snapshot from a file that `save` wrote, in this version or an earlier one.
+
+    Raises `OSError`, and `StoredSnapshotError` for a file that holds something else.
+    """
+    return loads(Path(path).read_bytes())
+
+
+def _write(handle: int, data: bytes) -> None:
+    """Write a file, and wait until it is on the disk."""
+    with open(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _keep_entries(directory: Path) -> None:
+    """Bring a directory to the disk, where the system can: else the new file's name may be lost."""
+    with suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

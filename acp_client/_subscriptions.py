@@ -1,0 +1,183 @@
+"""Who is told of changes, and how: subscribers and readers of one store.
+
+The rules:
+
+- *Nothing falls between.* Reading the present snapshot and subscribing is one operation under the
+  store's lock. The first call brings that snapshot, the next ones the batches after it.
+- *One call for each batch, session and subscriber.* A batch that changes nothing that can be seen
+  calls nobody.
+- *Outside the lock.* Batches are put into a queue while the store's lock is held, and callbacks are
+  called when it is not. So a callback may wait for a thread that reads or feeds the store.
+- *In order, one at a time, never within each other.* The thread that called the store makes the
+  calls, unless another one (or itself, further down the stack) is at it: then that one makes them
+  when it comes to them. A callback that calls the store finds the snapshots changed when the
+  store's method returns; the calls about that come after its own has returned. So callbacks have
+  to be faster than the batches come in; whoever cannot be, a screen for instance, has a `Reader`.
+- *Subscribing within a callback* gives the snapshot of that moment, in its turn in the queue.
+- *Unsubscribing* is at once: calls that wait in the queue are not made. A call that another thread
+  has begun is finished.
+- *A callback that raises* stops nobody else. The exception goes to `report`. What that raises
+  itself, and what is no `Exception` (an interrupt from the keyboard), leaves the store's method at
+  once; the calls that it cut short stay in the queue for the next one.
+
+The library starts no thread.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Self, TypeAlias
+
+from ._delivery import Delivery, Origin
+from ._reader import Reader
+from ._snapshot import Snapshot
+
+Callback: TypeAlias = Callable[[Delivery], object]
+Selector: TypeAlias = Callable[[Snapshot], object]
+
+
+class Subscription:
+    """What `Store.subscribe` returns: `close` it, or leave it as a context manager, to unsubscribe.
+
+    `session_id` is `None` for a subscription to all sessions.
+    """
+
+    def __init__(
+        self,
+        callback: Callback,
+        session_id: str | None,
+        select: Selector | None,
+        forget: Callable[[Subscription], None],
+    ) -> None:
+        self.session_id = session_id
+        self._callback = callback
+        self._select = select
+        self._forget = forget
+        self._is_closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more calls will be made."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Unsubscribe. The callback is called no more, not even for what waits already."""
+        self._is_closed = True
+        self._forget(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def call(self, delivery: Delivery) -> None:
+        """Call the callback, if it is concerned."""
+        if not self._is_closed and self._is_selected(delivery):
+            self._callback(delivery)
+
+    def _is_selected(self, delivery: Delivery) -> bool:
+        select = self._select
+        if select is None or delivery.is_first:
+            return True
+        return select(delivery.old) is not select(delivery.new)
+
+
+class Subscriptions:
+    """The subscribers and readers of one store, and the calls that wait to be made."""
+
+    def __init__(self, report: Callable[[Exception], object]) -> None:
+        self._report = report
+        self._lock = threading.Lock()
+        self._subscribers: list[Subscription] = []  # both are replaced, not changed: `publish`
+        self._readers: list[Reader] = []  # may be walking through them while one is closed
+        self._waiting: deque[tuple[Any, Delivery | None]] = deque()
+        self._is_delivering = False
+
+    # --- Called by the store, which holds its lock ---
+
+    def subscribe(
+        self,
+        callback: Callback,
+        session_id: str | None,
+        select: Selector | None,
+        present: Iterable[Snapshot],
+    ) -> Subscription:
+        """Add a subscriber, whose first calls bring the present snapshots."""
+        subscription = Subscription(callback, session_id, select, self._forget_subscriber)
+        with self._lock:
+            self._subscribers = [*self._subscribers, subscription]
+            self._waiting += [(subscription, Delivery.first(snapshot)) for snapshot in present]
+        return subscription
+
+    def read(self, present: Snapshot, wake: Callable[[Reader], object] | None) -> Reader:
+        """Add a reader, whose first step brings the present snapshot."""
+        reader = Reader(present, wake, self._forget_reader)
+        with self._lock:
+            self._readers = [*self._readers, reader]
+            if wake is not None:
+                self._waiting.append((reader, None))
+        return reader
+
+    def publish(self, old: Snapshot | None, new: Snapshot, origin: Origin) -> None:
+        """Take note of what a batch made of a session; `old` is `None` for a new one."""
+        if old is new or not (self._subscribers or self._readers):
+            return
+        session_id = new.session_id
+        if old is None:
+            old, first = Snapshot(session_id), Delivery.first(new, origin)
+            step = Delivery(session_id, old, new, origin)
+        else:
+            replays = origin == "live" and old.replaying
+            first = step = Delivery(session_id, old, new, "replay" if replays else origin)
+        for subscriber in self._subscribers:
+            told = first if subscriber.session_id is None else step
+            if subscriber.session_id in (None, session_id) and told.is_visible:
+                self._waiting.append((subscriber, told))
+        for reader in self._readers:
+            if reader.session_id == session_id and reader.offer(step):
+                self._waiting.append((reader, None))
+
+    # --- Called by the store, which has let go of its lock ---
+
+    def deliver(self) -> None:
+        """Make the calls that wait, unless somebody is at it already."""
+        with self._lock:
+            if self._is_delivering or not self._waiting:
+                return
+            self._is_delivering = True
+        try:
+            while waiting := self._next():
+                self._call(*waiting)
+        except BaseException:
+            self._is_delivering = False
+            raise
+
+    def _next(self) -> tuple[Any, Delivery | None] | None:
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._is_delivering = False  # under the lock: who adds a call now, makes it as well
+            return None
+
+    def _call(self, target: Any, delivery: Delivery | None) -> None:
+        try:
+            target.call(delivery)
+        except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
+            self._report(error)
+
+    def _forget_subscriber(self, subscription: Subscription) -> None:
+        with self._lock:
+            self._subscribers = [one for one in self._subscribers if one is not subscription]
+
+    def _forget_reader(self, reader: Reader) -> None:
+        with self._lock:
+            self._readers = [one for one in self._readers if one is not reader]
+
+
+def print_callback_error(error: Exception) -> None:
+    """Print an exception as the interpreter prints those that nobody catches."""
+    sys.excepthook(type(error), error, error.__traceback__)

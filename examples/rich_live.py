@@ -1,0 +1,136 @@
+r"""A live view of a conversation: `python rich_live.py AGENT [ARGUMENT ...] < PROMPTS`.
+
+A prompt is a line of the standard input; the next one is sent when the agent has come to rest.
+What the agent asks for is answered with its first option, so take an agent that you trust, or a
+recording, from the root of the checkout:
+
+    printf 'Fix it.\nAnd now?\n' | python examples/rich_live.py \
+        python examples/scripted_agent.py examples/recordings/coding-session.ndjson
+
+The view sees changes only. It makes anew the lines of the entries that they name, and no others.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.segment import Segment
+from rich.text import Text
+from threads import Connection, open_session
+
+import acp_client
+from acp_client import wire
+
+HEADS = {"user_message": "You", "agent_message": "Agent", "agent_thought": "Thought"}
+STYLES = {"user_message": "cyan", "agent_thought": "dim italic", "tool_call": "yellow"}
+
+
+def picture(entry: acp_client.Entry) -> Text:
+    """Draw an entry: a line that says what it is, and its text."""
+    head = HEADS.get(entry.type, entry.type.title())
+    if isinstance(entry, acp_client.ToolCall):
+        head = f"{entry.title or entry.name} · {entry.status}"
+    text = "" if isinstance(entry, acp_client.UnknownEntry) else entry.text
+    head, text = acp_client.escape(head, keep_newlines=False), acp_client.escape(text)
+    style = STYLES.get(entry.type, "")
+    return Text.assemble((head, "bold"), "\n" if text else "", text, style=style)
+
+
+class View:
+    """The end of the conversation, as much as fits on the screen, and the state of the session."""
+
+    def __init__(self) -> None:
+        self._pictures: list[Text] = []
+        self._lines: dict[tuple[int, int], list[list[Segment]]] = {}  # by place and width
+        self._state: wire.StateUpdate | wire.UnknownStateUpdate = wire.StateUpdate("idle")
+
+    def draw(self, changes: Iterable[acp_client.Change]) -> None:
+        """Follow changes."""
+        for change in changes:
+            match change:
+                case acp_client.Reset():
+                    self._pictures = [picture(entry) for entry in change.snapshot.entries]
+                    self._lines, self._state = {}, change.snapshot.state
+                case acp_client.EntryAdded():
+                    self._pictures.append(picture(change.entry))
+                case acp_client.TextAppended(replaced=0) if change.offset:
+                    self._pictures[change.place].append(acp_client.escape(change.text))
+                    self._forget(change.place)
+                case acp_client.TextAppended() | acp_client.ContentReplaced():
+                    self._pictures[change.place] = picture(change.entry)
+                    self._forget(change.place)
+                case acp_client.EntryChanged():
+                    self._pictures[change.place] = picture(change.new)
+                    self._forget(change.place)
+                case acp_client.StateChanged():
+                    self._state = change.new
+
+    def _forget(self, place: int) -> None:
+        self._lines = {key: lines for key, lines in self._lines.items() if key[0] != place}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give the newest lines, for as many rows as there are."""
+        room = options.size.height - 2
+        shown: list[list[Segment]] = []
+        for place in reversed(range(len(self._pictures))):
+            key = (place, options.max_width)
+            if key not in self._lines:
+                self._lines[key] = [*console.render_lines(self._pictures[place], options), []]
+            shown = self._lines[key] + shown
+            if len(shown) >= room:
+                break
+        for line in shown[-room:]:
+            yield from (*line, Segment.line())
+        state = self._state
+        known = isinstance(state, wire.StateUpdate)
+        yield Text(f"— {(state.stop_reason or state.state) if known else 'busy'}", "reverse")
+
+
+def is_over(delivery: acp_client.Delivery) -> bool:
+    """Tell whether the agent came to rest, or refused to begin."""
+    for change in delivery.changes:
+        match change:
+            case acp_client.StateChanged(new=wire.StateUpdate(state="idle")):
+                return True
+            case acp_client.PromptChanged(new=acp_client.Prompt(status="rejected" | "uncertain")):
+                return True
+    return False
+
+
+def main() -> None:
+    """Send the prompts of the standard input to an agent, and show what comes of them."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: python rich_live.py AGENT [ARGUMENT ...] < PROMPTS")
+    connection = Connection(sys.argv[1:])
+    store, outbox, view = connection.store, connection.outbox, View()
+    session_id = open_session(connection)
+    reader = connection.reader(session_id)
+    rest = threading.Event()  # a reader may have the agent begin and rest in one step: not this
+
+    def watch(delivery: acp_client.Delivery) -> None:
+        if is_over(delivery):
+            rest.set()
+
+    store.subscribe(watch, session=session_id)
+    with suppress(KeyboardInterrupt), Live(view, auto_refresh=False) as live:
+        for words in filter(None, map(str.strip, sys.stdin)):
+            rest.clear()
+            outbox.put(store.prompt(session_id, [wire.TextContent(text=words)]).data)
+            while reader.pending or not (rest.is_set() or reader.closed):
+                reader.wait(0.05, urgent=True)
+                if delivery := reader.take():
+                    view.draw(delivery.changes)
+                    live.refresh()
+                    for asked in delivery.new.permissions:
+                        first = asked.options[0].option_id
+                        outbox.put(store.answer_permission(session_id, asked.request_id, first))
+    connection.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,385 @@
+"""The ladder from the bytes of one line to a message: which step takes what, and what is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import strategies
+from hypothesis import given
+from traffic import chunk_line, line, permission_line, update_line
+
+import acp_client
+from acp_client import Problem, _lenient, decode, wire
+from acp_client._decode import Refused, decode_result, decode_unknown, decode_update
+from acp_client._json import TooDeep, parse
+
+CHUNK = {"sessionUpdate": "agent_message_chunk", "messageId": "m"}
+PARAMS = {"sessionId": "s", "update": {**CHUNK, "content": {"type": "text", "text": "hi"}}}
+UPDATE = {"jsonrpc": "2.0", "method": "session/update", "params": PARAMS}
+
+
+def written(message: Any, **changes: Any) -> bytes:
+    """Write a message with some members changed."""
+    return json.dumps({**message, **changes}).encode()
+
+
+def kinds(data: bytes | str, *, sent: bool = False) -> list[tuple[str, str]]:
+    """Give kind and path of the problems of a line."""
+    return [(one.kind, one.path) for one in decode(data, sent=sent)[1]]
+
+
+# --- The typed path ---
+
+
+def test_an_update_is_a_notification_with_an_event() -> None:
+    """The parameters of an update hold what `apply` takes."""
+    message, problems = decode(written(UPDATE))
+    expected = wire.AgentMessageChunk("m", wire.TextContent("hi"))
+    assert problems == ()
+    assert message == wire.Notification(
+        "session/update", wire.UpdateSessionNotification("s", expected)
+    )
+
+
+@pytest.mark.parametrize("convert", [bytes, bytearray, lambda data: data.decode()])
+@pytest.mark.parametrize("around", [("", ""), ("\ufeff", "\r"), (" \t", "\n"), ("\u00a0", "\r\n")])
+def test_a_line_of_any_kind(convert: Any, around: tuple[str, str]) -> None:
+    """Bytes and strings are taken, with blanks, a mark or an end of line around them."""
+    before, after = around
+    data = before.encode() + written(UPDATE) + after.encode()
+    assert decode(convert(data)) == decode(written(UPDATE))
+
+
+def test_a_string_may_hold_lone_surrogates() -> None:
+    """A line that somebody decoded already may have halves of characters in it."""
+    message, problems = decode(written(UPDATE).decode().replace("hi", "\ud83d"))
+    assert problems == ()
+    assert isinstance(message, wire.Notification)
+
+
+REFUSED_BY_TYPED = [
+    chunk_line("\ud83d"),
+    chunk_line("x").replace(b'"x"', b'"\xff"'),
+    update_line("_vendor"),
+    update_line("agent_message_chunk", messageId="m", content={"type": "_smell"}),
+    update_line("usage_update", used=2**63, size=1),
+    update_line("tool_call_update", toolCallId="c", title=5),
+    update_line("agent_message_chunk", messageId="m"),
+    written(UPDATE, id=1),
+    written(UPDATE, jsonrpc="1.0"),
+    written(UPDATE, method="session/updates"),
+    written(UPDATE, params=None),
+    b"[" + written(UPDATE) + b"]",
+    b"{}",
+    b"",
+    line(id=1, result={}),
+]
+
+
+@pytest.mark.parametrize("data", REFUSED_BY_TYPED)
+def test_the_typed_decoder_refuses(data: bytes) -> None:
+    """What is no well-formed update of known variants goes to the next step."""
+    with pytest.raises(Refused):
+        decode_update(data)
+
+
+def test_the_typed_decoder_counts_levels() -> None:
+    """Deep nesting is refused even where no field takes what is nested."""
+    deep = b'{"x":' + b"[" * 1_100 + b"]" * 1_100 + b"," + written(UPDATE)[1:]
+    with pytest.raises(TooDeep):
+        decode_update(deep)
+    assert kinds(deep) == [("too_deep", "$")]
+
+
+@given(strategies.updates(strategies.UNKNOWN))
+def test_the_short_way_of_unknown_variants_agrees(update: Any) -> None:
+    """An unknown variant is the same on the short way as on the lenient path."""
+    data = strategies.encode(strategies.notification(update))
+    params, findings = _lenient.structure(parse(data)["params"], wire.UpdateSessionNotification)
+    short = decode_unknown(data)
+    assert findings == []
+    assert short is None or short == (params.session_id, params.update)
+
+
+@pytest.mark.parametrize(
+    ("data", "taken"),
+    [
+        (update_line("_vendor", k=1), True),
+        (update_line(""), True),
+        (update_line("agent_message", messageId="m"), False),
+        (update_line("state_update", state="_dreaming"), False),
+        (update_line("_vendor").replace(b"2.0", b"1.0"), False),
+        (update_line("_vendor").replace(b"session/update", b"session/updates"), False),
+        (line(id=1, method="session/update", params={"sessionId": "s", "update": CHUNK}), False),
+        (line(method="session/update", params=[]), False),
+        (line(method="session/update", params={"sessionId": "s"}), False),
+        (line(method="session/update", params={"sessionId": 5, "update": {}}), False),
+        (line(method="session/update", params={"sessionId": "s", "update": 5}), False),
+        (line(method="session/update", params={"sessionId": "s", "update": {}}), False),
+        (update_line("_vendor", k="\ud83d"), False),
+        (update_line("_vendor", k=[]).replace(b"[]", b"[" * 1_100 + b"]" * 1_100), False),
+        (b"5", False),
+        (b"junk", False),
+    ],
+)
+def test_the_short_way_takes_nothing_else(data: bytes, taken: bool) -> None:
+    """Only a clean line with an unknown variant is taken; anything else goes the long way."""
+    assert (decode_unknown(data) is not None) == taken
+
+
+# --- JSON, and its shape ---
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", []),
+        (b" \r", []),
+        (b"\xef\xbb\xbf", []),
+        (b"\xe3\x80\x80", []),
+        (b"junk", [("not_json", "$")]),
+        (b'{"a":1', [("not_json", "$")]),
+        (b"{}{}", [("not_json", "$")]),
+        (b"NaN", [("not_json", "$")]),
+        (b"\xff", [("not_json", "$")]),
+        (b"[" * 2_000 + b"]" * 2_000, [("too_deep", "$")]),
+        (b"5", [("invalid_message", "$")]),
+        (b"null", [("invalid_message", "$")]),
+        (b'"x"', [("invalid_message", "$")]),
+        (b"{}", [("invalid_message", "$")]),
+        (b'{"jsonrpc":"2.0"}', [("invalid_message", "$")]),
+        (written(UPDATE, jsonrpc=2), [("invalid_message", "$.jsonrpc")]),
+        (b'{"method":"session/update"}', [("invalid_message", "$.jsonrpc")]),
+        (written(UPDATE, method=5), [("invalid_message", "$.method")]),
+        (written(UPDATE, id=None), [("invalid_message", "$.id")]),
+        (written(UPDATE, id=1.5), [("invalid_message", "$.id")]),
+        (written(UPDATE, id=True), [("invalid_message", "$.id")]),
+        (written(UPDATE, id=[]), [("invalid_message", "$.id")]),
+        (written(UPDATE, id=10**400), [("invalid_message", "$.id")]),
+        (b'{"id":1e400,' + written(UPDATE)[1:], [("invalid_message", "$.id")]),
+        (b"[]", []),
+        (b"[5, null, [], {}]", [("invalid_message", f"$[{index}]") for index in range(4)]),
+    ],
+)  # fmt: skip
+def test_what_is_no_message(data: bytes, expected: list[tuple[str, str]]) -> None:
+    """A line that is no message is one problem that says where, and blank lines are nothing."""
+    assert kinds(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("members", "well_formed"),
+    [
+        ({"id": 1, "result": {}}, True),
+        ({"id": 1, "result": None}, True),
+        ({"id": "1", "error": {"code": 1, "message": "x"}}, True),
+        ({"id": 1, "error": {"code": 1, "message": "x", "data": None, "more": 1}}, True),
+        ({"id": 1, "error": {"code": 1.0, "message": ""}}, True),
+        ({"id": 1}, False),
+        ({"id": 1, "result": {}, "error": {"code": 1, "message": "x"}}, False),
+        ({"id": 1, "result": {}, "error": None}, False),
+        ({"id": 1, "error": None}, False),
+        ({"id": 1, "error": "x"}, False),
+        ({"id": 1, "error": {"message": "x"}}, False),
+        ({"id": 1, "error": {"code": 1.5, "message": "x"}}, False),
+        ({"id": 1, "error": {"code": 2**31, "message": "x"}}, False),
+        ({"id": 1, "jsonrpc": "1.0", "result": {}}, False),
+    ],
+)
+def test_answers(members: dict[str, Any], well_formed: bool) -> None:
+    """A malformed answer is a problem, and is still known as an answer to its request."""
+    message, problems = decode(line(**members))
+    assert isinstance(message, wire.Response)
+    assert message.id == members["id"]
+    assert [one.kind for one in problems] == ([] if well_formed else ["invalid_message"])
+    if not well_formed:
+        assert (message.result, message.error) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("written_id", "read"), [(b"1", 1), (b"1.0", 1), (b"1e3", 1000), (b"-0", 0), (b'"1"', "1")]
+)
+def test_ids_are_compared_as_in_json(written_id: bytes, read: Any) -> None:
+    """`1.0` is 1, and `"1"` is not."""
+    message, problems = decode(b'{"jsonrpc":"2.0","id":' + written_id + b',"result":{}}')
+    assert problems == ()
+    assert isinstance(message, wire.Response)
+    assert (message.id, type(message.id)) == (read, type(read))
+
+
+def test_a_batch_is_taken_apart() -> None:
+    """The good messages of an array come in order, the others are problems with their place."""
+    malformed = {**UPDATE, "params": {"sessionId": 5}}
+    data = json.dumps([UPDATE, 5, malformed, {"jsonrpc": "2.0", "id": 1, "result": 7}]).encode()
+    message, problems = decode(data)
+    assert isinstance(message, wire.Batch)
+    assert [type(one) for one in message] == [wire.Notification, wire.Response]
+    assert [(one.kind, one.path) for one in problems] == [
+        ("invalid_message", "$[1]"),
+        ("rejected", "$[2].params.sessionId"),
+    ]
+
+
+# --- Methods ---
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (permission_line(1), wire.RequestPermissionRequest),
+        (line(method="$/cancel_request", params={"requestId": 1}), wire.CancelRequestNotification),
+        (line(method="_example.com/x", params={"a": 1}), wire.Json),
+        (line(method="_example.com/x", params=None), wire.Json),
+        (line(method="_example.com/x"), type(None)),
+        (line(id=1, method="fs/read_text_file", params=[]), wire.Json),
+        (line(id=1, method="session/update", params=5), wire.Json),
+        (line(method="session/request_permission", params=5), wire.Json),
+        (line(id=1, method="session/prompt", params=5), wire.Json),
+        (line(method="session/cancel", params=5), wire.Json),
+    ],
+)
+def test_what_the_agent_calls(data: bytes, kind: type) -> None:
+    """Followed calls have typed parameters; other calls, or those with a wrong id, keep `Json`."""
+    message, problems = decode(data)
+    assert problems == ()
+    assert isinstance(message, wire.Notification | wire.Request)
+    assert type(message.params) is kind
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "kind"),
+    [
+        ("session/prompt", {"sessionId": "s", "prompt": []}, wire.SentPromptRequest),
+        ("session/prompt", {"sessionId": "s"}, wire.SentPromptRequest),
+        ("session/prompt", {"sessionId": "s", "prompt": 5}, wire.SentPromptRequest),
+        ("session/resume", {"sessionId": "s", "cwd": "/"}, wire.ResumeSessionRequest),
+        ("session/set_config_option", {"sessionId": "s"}, wire.SetSessionConfigOptionRequest),
+        ("session/new", {"cwd": "/"}, wire.Json),
+        ("session/request_permission", {}, wire.Json),
+    ],
+)
+def test_what_the_client_calls(method: str, params: Any, kind: type) -> None:
+    """What the client sent is read by the methods that a client calls."""
+    message, _ = decode(line(id=1, method=method, params=params), sent=True)
+    assert isinstance(message, wire.Request)
+    assert type(message.params) is kind
+
+
+@pytest.mark.parametrize(
+    ("data", "sent", "path"),
+    [
+        (line(method="session/update"), False, "$.params"),
+        (line(method="session/update", params=None), False, "$.params"),
+        (line(method="session/update", params=[]), False, "$.params"),
+        (line(method="session/update", params={"update": {}}), False, "$.params.sessionId"),
+        (line(method="session/update", params={"sessionId": "s"}), False, "$.params.update"),
+        (update_line("agent_message", content=[]), False, "$.params.update.messageId"),
+        (update_line("usage_update", used=-1, size=1), False, "$.params.update.used"),
+        (
+            update_line("agent_message_chunk", messageId="m", content={"type": "text"}),
+            False,
+            "$.params.update.content.text",
+        ),
+        (line(id=1, method="session/request_permission", params={}), False, "$.params.sessionId"),
+        (permission_line(1, options=[]), False, "$.params.options"),
+        (permission_line(1, options=[5]), False, "$.params.options[0]"),
+        (permission_line(1, subject={"type": "command"}), False, "$.params.subject.command"),
+        (line(method="$/cancel_request", params={}), False, "$.params.requestId"),
+        (line(id=1, method="session/prompt", params={}), True, "$.params.sessionId"),
+        (line(method="session/cancel"), True, "$.params"),
+    ],
+)
+def test_what_is_rejected(data: bytes, sent: bool, path: str) -> None:
+    """A followed call with a malformed required part is dropped whole: one problem, with path."""
+    message, problems = decode(data, sent=sent)
+    assert message is None
+    assert [(one.kind, one.path) for one in problems] == [("rejected", path)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"title": 5}, [("defaulted", "$.params.update.title")]),
+        ({"locations": [5]}, [("skipped", "$.params.update.locations[0]")]),
+        (
+            {"locations": [{"path": "/a", "line": 0}, {"line": 1}]},
+            [
+                ("defaulted", "$.params.update.locations[0].line"),
+                ("skipped", "$.params.update.locations[1]"),
+            ],
+        ),
+        (
+            {
+                "content": [
+                    {"type": "content", "content": {"type": "text", "text": "x", "_meta": 5}}
+                ]
+            },
+            [("defaulted", "$.params.update.content[0].content._meta")],
+        ),
+    ],
+)
+def test_what_is_repaired(fields: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    """A message with malformed lenient parts counts without them, and each part is a problem."""
+    message, problems = decode(update_line("tool_call_update", toolCallId="c", **fields))
+    assert message is not None
+    assert [(one.kind, one.path) for one in problems] == expected
+
+
+def test_a_problem_says_what_is_wrong() -> None:
+    """A problem is for people: a line, a kind, a path and a few words."""
+    assert decode(update_line("tool_call_update", toolCallId="c", locations=[{"line": 1}]))[1] == (
+        Problem(1, "skipped", "$.params.update.locations[0]", "path is missing"),
+    )
+
+
+# --- Results ---
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "expected", "told"),
+    [
+        (wire.PromptResponse, {"messageId": "m"}, wire.PromptResponse("m"), []),
+        (wire.PromptResponse, {"messageId": 5}, None, ["$.result.messageId"]),
+        (wire.PromptResponse, 5, None, ["$.result"]),
+        (wire.NewSessionResponse, {"sessionId": "s"}, wire.NewSessionResponse("s"), []),
+        (
+            wire.NewSessionResponse,
+            {"sessionId": "s", "configOptions": None, "availableCommands": [5]},
+            wire.NewSessionResponse("s", (), ()),
+            ["$.result.configOptions", "$.result.availableCommands[0]"],
+        ),
+        (wire.ResumeSessionResponse, {}, wire.ResumeSessionResponse(), []),
+    ],
+)
+def test_results(kind: Any, result: Any, expected: Any, told: list[str]) -> None:
+    """A result is read as what its request asks for; `None` is one that cannot be used."""
+    problems: list[Problem] = []
+    assert decode_result(kind, wire.Json(result), 7, problems.append) == expected
+    assert [(one.line, one.path) for one in problems] == [(7, path) for path in told]
+
+
+def test_the_lenient_path_is_loaded_when_it_is_needed() -> None:
+    """An agent that makes no mistakes does not cost what cattrs costs to load."""
+    program = f"""
+import sys, acp_client
+store = acp_client.Store()
+store.receive({chunk_line("x") + chunk_line("y") + permission_line(1)!r} + b"junk\\n")
+store.answer_permission("s1", 1, "yes")
+print("cattrs" in sys.modules)
+store.receive({update_line("tool_call_update", toolCallId="c", title=5)!r})
+print("cattrs" in sys.modules, len(store.problems))
+"""
+    place = str(Path(acp_client.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": place},
+    )
+    assert done.stdout.split() == ["False", "True", "2"]

@@ -1,0 +1,165 @@
+"""The life of a prompt: the transition table walked pair by pair, and the mark of the echo."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from typing import Any, get_args
+
+import pytest
+from traffic import document, event, text
+
+import acp_client
+from acp_client import Prompt, Snapshot, apply, apply_all, wire
+from acp_client._prompts import TRANSITIONS, Answer, answered, echoed, lost, matched
+from acp_client._snapshot import PromptStatus
+
+STATUSES: tuple[PromptStatus, ...] = get_args(PromptStatus)
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+ERROR = wire.Error(1, "no")
+CONTENT = (text("hi"),)
+
+# From every status, what each answer makes of it.
+EXPECTED: dict[PromptStatus, dict[Answer, PromptStatus]] = {
+    "pending": {
+        "result": "accepted",
+        "error": "rejected",
+        "malformed": "uncertain",
+        "lost": "uncertain",
+    },
+    "accepted": dict.fromkeys(ANSWERS, "accepted"),
+    "rejected": dict.fromkeys(ANSWERS, "rejected"),
+    "uncertain": dict.fromkeys(ANSWERS, "uncertain"),
+}
+
+
+def nobody(_: str) -> bool:
+    """Say that no message exists."""
+    return False
+
+
+@pytest.mark.parametrize(("status", "answer"), list(product(STATUSES, ANSWERS)))
+def test_every_pair_of_status_and_answer(status: PromptStatus, answer: Answer) -> None:
+    """Only a pending prompt moves, and a settled one is left as it is, to the object."""
+    prompts = (Prompt(1, CONTENT, status),)
+    after = answered(prompts, 1, answer, message_id="m", error=ERROR, is_echoed=nobody)
+    assert after[0].status == EXPECTED[status][answer]
+    assert (after is prompts) == (status != "pending")
+    assert TRANSITIONS.get((status, answer), status) == EXPECTED[status][answer]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_lost_connection_settles_what_is_pending(status: PromptStatus) -> None:
+    """A lost connection makes pending prompts uncertain, says why, and touches no other."""
+    prompts = (Prompt(1, CONTENT, status), Prompt(2, CONTENT, "accepted", "m"))
+    after = lost(prompts, ERROR)
+    assert after[0].status == EXPECTED[status]["lost"]
+    assert after[0].error == (ERROR if status == "pending" else None)
+    assert after[1] is prompts[1]
+    assert (after is prompts) == (status != "pending")
+
+
+def test_an_answer_settles_the_last_pending_prompt_of_its_id() -> None:
+    """Ids are compared exactly; of two open prompts with one id the newer is meant."""
+    prompts = (Prompt(1), Prompt("1"), Prompt(1), Prompt(1, status="accepted"))
+    after = answered(prompts, 1, "result", message_id="m", is_echoed=nobody)
+    assert [prompt.status for prompt in after] == ["pending", "pending", "accepted", "accepted"]
+    assert answered(prompts, 2, "result", message_id="m", is_echoed=nobody) is prompts
+    assert answered((), 1, "result", message_id="m", is_echoed=nobody) == ()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_marked"),
+    [
+        (Prompt(1, CONTENT), False),
+        (Prompt(1, CONTENT, "accepted", "m"), True),
+        (Prompt(1, CONTENT, "accepted", "n"), False),
+        (Prompt(1, CONTENT, "rejected", None), False),
+        (Prompt(1, (), "accepted", "m", True), False),
+    ],
+)
+def test_an_echo_marks_by_id_alone(prompt: Prompt, is_marked: bool) -> None:
+    """A message that has come marks the prompts of its id, whose content is then dropped."""
+    prompts = (prompt,)
+    after = echoed(prompts, "m")
+    assert matched(prompts, lambda message_id: message_id == "m") == after
+    assert (after is not prompts) == is_marked
+    if is_marked:
+        assert (after[0].echoed, after[0].content) == (True, ())
+        assert echoed(after, "m") is after
+
+
+# --- The same through the reducer ---
+
+SENT = acp_client.PromptSent(1, CONTENT)
+ACCEPTED = acp_client.PromptAccepted(1, "m")
+ECHO = event("user_message", messageId="m", content=[{"type": "text", "text": "other words"}])
+CHUNK = event("user_message_chunk", messageId="m", content={"type": "text", "text": "hi"})
+
+
+def prompts_after(*events: acp_client.Event) -> list[Any]:
+    """Give the prompts of the document after some events."""
+    shown: list[Any] = document(apply_all(Snapshot("s1"), events))["prompts"]
+    return shown
+
+
+@pytest.mark.parametrize("order", list(permutations([ACCEPTED, ECHO, CHUNK])))
+def test_response_and_echo_in_every_order(order: tuple[acp_client.Event, ...]) -> None:
+    """The prompt is accepted and echoed once, and its message is there once."""
+    snapshot = apply_all(Snapshot("s1"), [SENT, *order])
+    assert document(snapshot)["prompts"] == [
+        {"requestId": 1, "status": "accepted", "messageId": "m", "echoed": True}
+    ]
+    assert len(snapshot.entries) == 1
+
+
+def test_content_and_order_match_nothing() -> None:
+    """A message with the words of the prompt and another id is no echo."""
+    other = event("user_message", messageId="x", content=[{"type": "text", "text": "hi"}])
+    (shown,) = prompts_after(SENT, other, ACCEPTED)
+    assert (shown["echoed"], shown["content"]) == (False, [{"type": "text", "text": "hi"}])
+
+
+def test_only_user_messages_are_echoes() -> None:
+    """Messages and thoughts of the agent may have the same id."""
+    same = [event(kind, messageId="m") for kind in ("agent_message", "agent_thought")]
+    assert prompts_after(SENT, ACCEPTED, *same)[0]["echoed"] is False
+
+
+def test_an_echo_is_never_taken_back() -> None:
+    """A replay that starts from empty does not unmark a prompt."""
+    (shown,) = prompts_after(SENT, ACCEPTED, ECHO, acp_client.ReplayBegun())
+    assert shown["echoed"] is True
+
+
+def test_two_prompts_may_cross() -> None:
+    """Answers and echoes of overlapping prompts each find their own."""
+    second = acp_client.PromptSent(2, CONTENT)
+    shown = prompts_after(SENT, second, acp_client.PromptAccepted(2, "n"), ECHO, ACCEPTED)
+    assert [(one["messageId"], one["echoed"]) for one in shown] == [("m", True), ("n", False)]
+
+
+@pytest.mark.parametrize(
+    ("settled", "expected"),
+    [
+        (acp_client.PromptRejected(1, ERROR), {"status": "rejected"}),
+        (acp_client.PromptUncertain(1, ERROR), {"status": "uncertain"}),
+        (acp_client.ConnectionLost(ERROR), {"status": "uncertain"}),
+    ],
+)
+def test_a_prompt_that_failed_says_why(settled: acp_client.Event, expected: Any) -> None:
+    """A refused or uncertain prompt keeps its content and its error."""
+    (shown,) = prompts_after(SENT, settled)
+    assert shown == {
+        "requestId": 1,
+        "echoed": False,
+        "content": [{"type": "text", "text": "hi"}],
+        "error": {"code": 1, "message": "no"},
+        **expected,
+    }
+
+
+def test_a_settled_prompt_is_a_no_op() -> None:
+    """An answer to a settled prompt, or to none, gives the same snapshot."""
+    snapshot = apply_all(Snapshot("s1"), [SENT, ACCEPTED])
+    for late in (ACCEPTED, acp_client.PromptRejected(1, ERROR), acp_client.PromptUncertain(7)):
+        assert apply(snapshot, late) is snapshot

@@ -1,0 +1,215 @@
+"""Snapshots in files: the old one or the new one, whatever happens while it is written.
+
+`ACP_CLIENT_KILLS` is how often the writer is killed; a few dozen times unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich_session import rich_snapshot
+from traffic import chunk
+
+from acp_client import Snapshot, StoredSnapshotError, apply, dumps
+from acp_client._storage import load, save
+
+KILLS = int(os.environ.get("ACP_CLIENT_KILLS", "36"))
+POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions and signals of POSIX")
+
+
+def spoken(text: str) -> Snapshot:
+    """Make a session in which one thing was said."""
+    return apply(Snapshot("s1"), chunk(text))
+
+
+def names(directory: Path) -> list[str]:
+    """Give the names in a directory."""
+    return sorted(path.name for path in directory.iterdir())
+
+
+@pytest.mark.parametrize("convert", [str, Path])
+def test_what_is_saved_is_loaded(tmp_path: Path, convert: Any) -> None:
+    """A session is loaded as it was saved, over an older one too, and nothing else is left."""
+    path = convert(tmp_path / "session.json")
+    for snapshot in (spoken("one"), rich_snapshot(), Snapshot("s2")):
+        save(snapshot, path)
+        assert load(path) == snapshot
+    assert names(tmp_path) == ["session.json"]
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """Loading what is no stored snapshot, or only half of one, raises an exception of ours."""
+    path = tmp_path / "session.json"
+    for data in (b"", b"{}", dumps(rich_snapshot())[:-100]):
+        path.write_bytes(data)
+        with pytest.raises(StoredSnapshotError):
+            load(path)
+
+
+def test_errors_of_the_system_pass_through(tmp_path: Path) -> None:
+    """A path that leads nowhere is the caller's to handle, when saving and when loading."""
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none")
+    with pytest.raises(FileNotFoundError):
+        save(spoken("x"), tmp_path / "none" / "session.json")
+    with pytest.raises(OSError, match="directory"):
+        save(spoken("x"), tmp_path)
+    assert names(tmp_path) == []
+
+
+@POSIX
+def test_permissions_are_kept(tmp_path: Path) -> None:
+    """A new file is private; one that was there keeps the permissions that its owner gave it."""
+    path = tmp_path / "session.json"
+    save(spoken("one"), path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o640)
+    save(spoken("two"), path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@POSIX
+def test_links_are_followed(tmp_path: Path) -> None:
+    """Saving through a symbolic link changes the file that it leads to, and the link stays."""
+    path, link = tmp_path / "session.json", tmp_path / "link"
+    save(spoken("one"), path)
+    link.symlink_to(path)
+    save(spoken("two"), link)
+    assert link.is_symlink()
+    assert load(path) == spoken("two")
+
+
+@pytest.mark.parametrize("function", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "no space"), KeyboardInterrupt()])
+def test_what_fails_leaves_the_old_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, error: BaseException
+) -> None:
+    """Whatever stops the writer on its way, the old file is there, and no other is."""
+    path = tmp_path / "session.json"
+    save(spoken("old"), path)
+
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(os, function, fail)
+    with pytest.raises(type(error)):
+        save(spoken("new"), path)
+    monkeypatch.undo()
+    assert load(path) == spoken("old")
+    assert names(tmp_path) == ["session.json"]
+
+
+FULL = """
+import resource, signal, sys
+import acp_client
+from acp_client._storage import save
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+event = acp_client.wire.AgentMessageChunk("m", acp_client.wire.TextContent("x" * 100_000))
+try:
+    save(acp_client.apply(acp_client.Snapshot("s1"), event), sys.argv[1])
+except OSError as error:
+    print(error.errno)
+"""
+
+
+@POSIX
+def test_a_disk_that_takes_no_more_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    """Where the system takes only a part of the new file, the old one is there, and no other is."""
+    path = tmp_path / "session.json"
+    save(spoken("old"), path)
+    ran = subprocess.run(
+        [sys.executable, "-c", FULL, path], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.split() == [str(errno.EFBIG)]
+    assert load(path) == spoken("old")
+    assert names(tmp_path) == ["session.json"]
+
+
+def test_a_directory_that_cannot_be_brought_to_the_disk_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system cannot open a directory the file is saved all the same."""
+
+    def refuse(*_: Any) -> int:
+        raise PermissionError
+
+    replace = os.replace
+
+    def replace_then_refuse(*paths: Any) -> None:
+        replace(*paths)
+        monkeypatch.setattr(os, "open", refuse)
+
+    monkeypatch.setattr(os, "replace", replace_then_refuse)
+    save(spoken("x"), tmp_path / "session.json")
+    monkeypatch.undo()
+    assert load(tmp_path / "session.json") == spoken("x")
+
+
+WRITER = """
+import os, sys
+import acp_client
+from acp_client._storage import save
+text = acp_client.wire.TextContent("x" * 200_000)
+snapshots = [
+    acp_client.apply(acp_client.Snapshot(name), acp_client.wire.AgentMessageChunk("m", text))
+    for name in ("odd", "even")
+]
+save(snapshots[0], sys.argv[1])
+for _ in sys.stdin:  # begin a writer: to start a whole interpreter for each would take longest
+    writer = os.fork()
+    while not writer:
+        for snapshot in snapshots:
+            save(snapshot, sys.argv[1])
+    print(writer, flush=True)
+    os.waitpid(writer, 0)
+    print("gone", flush=True)
+"""
+
+
+@POSIX
+def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+    """However often the writer is killed, and wherever it is, the file is one of those it wrote."""
+    path = tmp_path / "session.json"
+    chance, longest = random.Random(6), 4 * time_of_saving(path)
+    seen = set()
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        for _ in range(KILLS):
+            print("begin", file=run.stdin, flush=True)
+            writer = int(run.stdout.readline())
+            time.sleep(chance.random() * longest)
+            os.kill(writer, signal.SIGKILL)
+            assert run.stdout.readline() == "gone\n"
+            seen.add(checked(path))
+        run.stdin.close()
+    assert seen == {"odd", "even"}
+    for left in names(tmp_path):
+        assert left == path.name or left.startswith(f".{path.name}.")
+
+
+def time_of_saving(path: Path) -> float:
+    """Tell how many seconds it takes to save a session like the writer's."""
+    started = time.perf_counter()
+    save(spoken("x" * 200_000), path)
+    return time.perf_counter() - started
+
+
+def checked(path: Path) -> str:
+    """Load a session of the writer's; give its id."""
+    snapshot = load(path)
+    assert len(snapshot.entries) == 1
+    assert len(snapshot.entries[0].text) == 200_000  # type: ignore[union-attr]  # a message
+    return snapshot.session_id

@@ -11,30 +11,9 @@ Bytes from an agent go in, immutable snapshots come out:
 messages. Everything that a user needs is in this namespace; the modules are private, `wire` apart.
 """
 
+import typing
+
 from . import wire
-from ._changes import (
-    AvailableCommandsChanged,
-    Change,
-    ConfigOptionsChanged,
-    ContentReplaced,
-    EntryAdded,
-    EntryChanged,
-    InfoChanged,
-    ItemsAppended,
-    NoticesAdded,
-    OutputAppended,
-    OutputReplaced,
-    PermissionsChanged,
-    PlanChanged,
-    PromptChanged,
-    Reset,
-    StateChanged,
-    TerminalAdded,
-    TerminalChanged,
-    TextAppended,
-    UsageChanged,
-)
-from ._comparison import changes
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
 from ._decode import decode
 from ._delivery import Delivery, Origin
@@ -66,6 +45,8 @@ from ._events import (
     SessionOpened,
 )
 from ._limits import Limits
+from ._memory import Memory
+from ._outgoing import Outgoing
 from ._reader import Reader
 from ._reducer import apply, apply_all
 from ._serialization import dumps, loads, to_document, to_json
@@ -85,7 +66,7 @@ from ._snapshot import (
     UnknownEntry,
     Usage,
 )
-from ._store import Outgoing, Store
+from ._store import Store
 from ._subscriptions import Subscription
 from ._text import (
     Position,
@@ -99,7 +80,71 @@ from ._text import (
 )
 from ._version import __version__
 
-__all__ = [
+if typing.TYPE_CHECKING:
+    from ._changes import (
+        AvailableCommandsChanged,
+        Change,
+        ConfigOptionsChanged,
+        ContentReplaced,
+        EntryAdded,
+        EntryChanged,
+        InfoChanged,
+        ItemsAppended,
+        NoticesAdded,
+        OutputAppended,
+        OutputReplaced,
+        PermissionsChanged,
+        PlanChanged,
+        PromptChanged,
+        Reset,
+        StateChanged,
+        TerminalAdded,
+        TerminalChanged,
+        TextAppended,
+        UsageChanged,
+    )
+    from ._comparison import changes
+    from ._storage import load, save
+
+_LATER = {
+    "changes": "_comparison",
+    "load": "_storage",
+    "save": "_storage",
+    "AvailableCommandsChanged": "_changes",
+    "Change": "_changes",
+    "ConfigOptionsChanged": "_changes",
+    "ContentReplaced": "_changes",
+    "EntryAdded": "_changes",
+    "EntryChanged": "_changes",
+    "InfoChanged": "_changes",
+    "ItemsAppended": "_changes",
+    "NoticesAdded": "_changes",
+    "OutputAppended": "_changes",
+    "OutputReplaced": "_changes",
+    "PermissionsChanged": "_changes",
+    "PlanChanged": "_changes",
+    "PromptChanged": "_changes",
+    "Reset": "_changes",
+    "StateChanged": "_changes",
+    "TerminalAdded": "_changes",
+    "TerminalChanged": "_changes",
+    "TextAppended": "_changes",
+    "UsageChanged": "_changes",
+}
+"""What is loaded when it is first asked for, so that the import is lighter."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # only needed for what is loaded later
+
+    value: object = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+__all__ = [  # noqa: RUF022  # sorted as strings are
     "AcpClientError",
     "AvailableCommandsChanged",
     "CancelSent",
@@ -121,6 +166,7 @@ __all__ = [
     "InvalidValueError",
     "ItemsAppended",
     "Limits",
+    "Memory",
     "Message",
     "NoticesAdded",
     "Origin",
@@ -178,11 +224,13 @@ __all__ = [
     "escape",
     "escape_html",
     "heal_surrogates",
+    "load",
     "loads",
     "position",
+    "save",
     "to_document",
     "to_json",
-    "utf8_length",
     "utf16_length",
+    "utf8_length",
     "wire",
 ]

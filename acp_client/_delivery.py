@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 import attrs
 
-from ._changes import Change, Reset
-from ._comparison import changes
 from ._snapshot import Snapshot, state_name
+
+if TYPE_CHECKING:
+    from ._changes import Change
 
 T = TypeVar("T")
 
@@ -44,6 +45,10 @@ class Delivery:
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What leads a renderer from `old` to `new`."""
+        # Loading these takes as long as a fifth of the package, and a store may go unwatched.
+        from ._changes import Reset
+        from ._comparison import changes
+
         return (Reset(self.new),) if self.is_first else changes(self.old, self.new)
 
     @property

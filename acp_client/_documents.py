@@ -31,6 +31,7 @@ from ._containers import Keyed
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
 from ._json import Json, encode
 from ._snapshot import (
+    BOOKKEEPING,
     Compaction,
     Entries,
     Entry,
@@ -53,16 +54,6 @@ from ._v1_diffs import is_old_diff
 
 if TYPE_CHECKING:
     import cattrs
-
-
-BOOKKEEPING: Final = {
-    "foreground_start": "foregroundStart",
-    "commands_reported": "commandsReported",
-    "options_reported": "optionsReported",
-}
-
-
-"""What the reducer notes of a session, by the keys under which it is stored."""
 
 
 # --- The tables ---

@@ -12,23 +12,16 @@ A stored snapshot is read for ever: a change of the document is a new version, w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-)
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from ._documents import BOOKKEEPING, document_converter
 from ._errors import StoredSnapshotError
 from ._json import NotJson, encode, parse
-from ._snapshot import (
-    Snapshot,
-)
+from ._snapshot import BOOKKEEPING, Snapshot
 
 if TYPE_CHECKING:
-    pass
+    import cattrs
 
 FORMAT: Final = "acp-client-snapshot"
 VERSION: Final = 1
@@ -37,12 +30,19 @@ _UPGRADES: Final[dict[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
 """By version: what turns a document of that version into one of the next."""
 
 
+def _converter() -> cattrs.Converter:
+    # Only those who store or print snapshots need to load what is behind it.
+    from ._documents import document_converter
+
+    return document_converter()
+
+
 def to_document(snapshot: Snapshot) -> dict[str, Any]:
     """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
 
     `to_json` writes it as text; `Json.value` gives the Python value of a raw part.
     """
-    document: dict[str, Any] = document_converter().unstructure(snapshot)
+    document: dict[str, Any] = _converter().unstructure(snapshot)
     return document
 
 
@@ -107,7 +107,7 @@ def _stored(snapshot: Snapshot) -> dict[str, Any]:
 
 def _restored(document: dict[str, Any]) -> Snapshot:
     notes = document["bookkeeping"]
-    restored: Snapshot = document_converter().structure(document, Snapshot)
+    restored: Snapshot = _converter().structure(document, Snapshot)
     changes: dict[str, Any] = {name: notes[key] for name, key in BOOKKEEPING.items()}
     if not notes["stateReported"]:
         changes["state"] = None

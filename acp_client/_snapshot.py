@@ -336,6 +336,16 @@ class Snapshot:
         return self.surroundings.before_replay is not None
 
 
+BOOKKEEPING: Final = {
+    "foreground_start": "foregroundStart",
+    "commands_reported": "commandsReported",
+    "options_reported": "optionsReported",
+}
+
+
+"""What the reducer notes of a session, by the keys under which it is stored."""
+
+
 def state_name(state: SessionState) -> str:
     """Return `idle`, `running`, `requires_action`, or the name of an unknown state."""
     if isinstance(state, wire.StateUpdate):

@@ -22,15 +22,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
-
-import attrs
-import msgspec
+from typing import Final
 
 from . import _events as facts
 from . import wire
 from ._correlation import Told
-from ._decode import decode_line, decode_refused, ignored
+from ._decode import decode_refused
 from ._delivery import Origin
 from ._errors import (
     PROBLEM_KINDS,
@@ -42,8 +39,15 @@ from ._errors import (
 )
 from ._framing import TOO_LONG, Framer
 from ._intake import Intake
-from ._json import encode
 from ._limits import DEFAULT_LIMITS, Limits
+from ._memory import Memory, memory_of
+from ._outgoing import (
+    Outgoing,
+    cancel_notification,
+    checked_content,
+    permission_answer,
+    prompt_request,
+)
 from ._protocol import Connection, Protocol
 from ._reader import Reader
 from ._reducer import Drafts
@@ -57,14 +61,6 @@ from ._subscriptions import (
 )
 
 _ID_PREFIX: Final = "acp-client-state:"
-
-
-@attrs.frozen
-class Outgoing:
-    """Bytes for the client to write, one line, and the id of the request that they hold."""
-
-    data: bytes
-    request_id: wire.RequestId
 
 
 class Store:
@@ -120,6 +116,11 @@ class Store:
     def problem_counts(self) -> dict[ProblemKind, int]:
         """How many problems there were of each kind, those no longer kept included."""
         return {kind: self._problem_counts[kind] for kind in PROBLEM_KINDS}
+
+    def memory(self) -> Memory:
+        """Tell how many bytes are kept, and for what. It takes a walk over all that there is."""
+        with self._lock:
+            return memory_of(vars(self).values())
 
     @property
     def agent(self) -> wire.InitializeResponse | None:
@@ -228,11 +229,10 @@ class Store:
         The prompt is in the snapshot from now on. Raises `InvalidValueError` for content that is
         empty or holds something else than content blocks.
         """
-        blocks = _checked_content(content)
+        blocks = checked_content(content)
         with self._batch("local") as batch:
             request_id = self._next_id()
-            params = {"sessionId": session_id, "prompt": [wire.to_builtins(b) for b in blocks]}
-            data = _line(id=request_id, method="session/prompt", params=params)
+            data = prompt_request(request_id, session_id, blocks)
             self._connection.remember_sent(data)
             told = self._connection.routes.open_prompt(request_id, session_id, blocks)
             self._reduce(batch, told)
@@ -244,10 +244,10 @@ class Store:
         That is the `session/cancel` notification and a `cancelled` answer to each of the session's
         open permission requests. Unfinished tool calls of the foreground work are marked at once.
         """
-        notification = _line(method="session/cancel", params={"sessionId": session_id})
+        notification = cancel_notification(session_id)
         with self._batch("local") as batch:
             asked = batch.draft(session_id).base.permissions
-            answers = [_answer(request.request_id, None) for request in asked]
+            answers = [permission_answer(request.request_id, None) for request in asked]
             self._connection.remember_sent(notification)
             self._reduce(batch, self._connection.routes.cancel(session_id))
         return b"".join([notification, *answers])
@@ -268,10 +268,24 @@ class Store:
                 raise UnknownPermissionError(f"permission request {request_id!r} is not pending")
             if option_id is not None and option_id not in {o.option_id for o in asked.options}:
                 raise InvalidValueError(f"{option_id!r} is not one of the options")
-            answer = _answer(request_id, option_id)
+            answer = permission_answer(asked.request_id, option_id)
             self._connection.remember_sent(answer)
-            self._reduce(batch, self._connection.routes.close_permission(request_id))
+            self._reduce(batch, self._connection.routes.close_permission(asked.request_id))
         return answer
+
+    def close_session(self, session_id: str) -> None:
+        """Forget a session, and what waits for an answer in it. Raises `UnknownSessionError`.
+
+        Its subscribers are told: the step leads to an empty snapshot. Nothing is to be written; an
+        agent that should stop is told with `cancel` before. If it reports something of the session
+        later, that begins the session anew.
+        """
+        with self._lock:
+            before = self.snapshot(session_id)
+            del self._sessions[session_id]
+            self._connection.routes.forget(session_id)
+            self._subscriptions.publish(before, Snapshot(session_id), "local")
+        self._subscriptions.deliver()
 
     # --- Received lines ---
 
@@ -354,39 +368,3 @@ class Store:
     def _next_id(self) -> str:
         self._last_id += 1
         return f"{_ID_PREFIX}{self._last_id}"
-
-
-def _checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentBlock, ...]:
-    if isinstance(content, str | bytes):
-        raise InvalidValueError("a prompt is a list of content blocks, not a string")
-    blocks = tuple(content)
-    if not blocks:
-        raise InvalidValueError("a prompt needs at least one content block")
-    for block in blocks:
-        if not _is_content_block(block):
-            raise InvalidValueError(f"{type(block).__name__} is not a content block")
-    return blocks
-
-
-def _is_content_block(block: Any) -> bool:
-    """Tell whether a block that is sent is read as what it is, by an agent and from a file."""
-    if not isinstance(block, msgspec.Struct | wire.Unknown):
-        return False
-    try:
-        params = {"sessionId": "", "prompt": [wire.to_builtins(block)]}
-        data = _line(id=0, method="session/prompt", params=params)
-    except (TypeError, ValueError):  # it holds what JSON has no form for
-        return False
-    message: Any = decode_line(data, 0, ignored, sent=True)
-    return message is not None and message.params.prompt == (block,)
-
-
-def _answer(request_id: wire.RequestId, option_id: str | None) -> bytes:
-    outcome = {"outcome": "cancelled"}
-    if option_id is not None:
-        outcome = {"outcome": "selected", "optionId": option_id}
-    return _line(id=request_id, result={"outcome": outcome})
-
-
-def _line(**members: Any) -> bytes:
-    return encode({"jsonrpc": "2.0", **members}) + b"\n"

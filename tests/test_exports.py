@@ -22,8 +22,8 @@ def test_the_list_is_sorted_and_whole() -> None:
     source = Path(acp_client.__file__).read_text(encoding="utf-8")
     imported = {
         alias.asname or alias.name
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ImportFrom)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and node.level
         for alias in node.names
     }
     assert acp_client.__all__ == sorted(set(acp_client.__all__))

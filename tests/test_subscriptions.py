@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from toy_renderer import ToyRenderer, drawn
 from traffic import chunk_line, line, permission_line, text, update_line
 
-from acp_client import Limits, Outgoing, Snapshot, Store, _delivery, wire
+from acp_client import Limits, Outgoing, Snapshot, Store, _comparison, wire
 from acp_client._changes import EntryAdded, Reset, TextAppended
 from acp_client._comparison import changes
 from acp_client._delivery import Delivery
@@ -177,7 +177,7 @@ def test_changes_are_worked_out_once_for_all(store: Store, monkeypatch: pytest.M
         worked_out.append(new)
         return changes(old, new)
 
-    monkeypatch.setattr(_delivery, "changes", counted)
+    monkeypatch.setattr(_comparison, "changes", counted)
     one, other = list[Delivery](), list[Delivery]()
     store.subscribe(one.append, session="s1")
     store.subscribe(other.append)

@@ -29,6 +29,9 @@ Method = Literal[
 ]
 
 
+_OF_NO_SESSION: Final = ("initialize", "session/new")
+
+
 class _OpenRequest(Struct):
     """A request of the client that was not answered yet."""
 
@@ -92,6 +95,15 @@ class Correlation:
         """Forget all open requests: nothing will be answered."""
         self._open.clear()
         self._asked.clear()
+
+    def forget(self, session_id: str) -> None:
+        """Forget the open requests of a session."""
+        self._open = {
+            request_id: request
+            for request_id, request in self._open.items()
+            if request.session_id != session_id or request.method in _OF_NO_SESSION
+        }
+        self._asked = {asked: where for asked, where in self._asked.items() if where != session_id}
 
     # --- The agent's permission requests ---
 

@@ -27,6 +27,7 @@ from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import echoed
 from ._snapshot import (
     MessageType,
+    Permission,
     Snapshot,
     Surroundings,
     UnknownEntry,
@@ -116,6 +117,7 @@ class Draft(Struct, gc=False, eq=False):
     _terminals: _Places | None = None
     _plans: _Places | None = None
     _notices: list[wire.Notice] | None = None
+    _permissions: dict[wire.RequestId, Permission] | None = None
     _surroundings: dict[str, Any] | None = None
 
     @classmethod
@@ -177,6 +179,13 @@ class Draft(Struct, gc=False, eq=False):
             self._notices = []
         self._notices.append(notice)
 
+    def permissions(self) -> dict[wire.RequestId, Permission]:
+        """Return the open permission requests by id, to be changed: a batch may bring many."""
+        if self._permissions is None:
+            asked = self.base.permissions
+            self._permissions = {permission.request_id: permission for permission in asked}
+        return self._permissions
+
     def get(self, name: str) -> Any:
         """Return a field of the surroundings as it is now."""
         base = getattr(self.base.surroundings, name)
@@ -213,6 +222,8 @@ class Draft(Struct, gc=False, eq=False):
             limit = self.limits.notices
             kept = (*base.notices, *self._notices)
             self.set(notices=kept[-limit:] if limit else ())
+        if self._permissions is not None:
+            self.set(permissions=tuple(self._permissions.values()))
         if self._surroundings is None:
             return base
         return changed(base, self._surroundings)

@@ -3,9 +3,6 @@
 Versions of a session share nearly all they have, so every object is counted once, where it is met
 first. What an object is for is told by the class that holds it: the bytes under a `Terminal` are
 output, those of a `Json` are raw, and so on down, until another class of the table comes.
-
-What the interpreter keeps one of, such as small numbers and strings of one character, is not
-counted, since nobody gets it back.
 """
 
 from __future__ import annotations
@@ -63,9 +60,6 @@ _CATEGORIES: Final[dict[type, Category]] = {
 }
 """What the parts of an object are for, where its class tells."""
 
-_SMALL: Final = range(-5, 257)
-"""Integers that the interpreter keeps one of."""
-
 
 def memory_of(roots: Iterable[Any]) -> Memory:
     """Measure everything that can be reached from some objects of this package, each once."""
@@ -88,10 +82,8 @@ def memory_of(roots: Iterable[Any]) -> Memory:
 
 def _parts(value: Any) -> Iterable[Any] | None:
     """Return what an object holds; `None` for one that is not counted."""
-    if isinstance(value, str | bytes | bytearray):
-        return () if len(value) > 1 else None
-    if isinstance(value, int | float):
-        return None if value in _SMALL else ()
+    if isinstance(value, str | bytes | bytearray | int | float):
+        return ()
     if isinstance(value, tuple | list | deque | set | frozenset):
         return tuple(value)
     if isinstance(value, dict):

@@ -64,9 +64,10 @@ def _is_content_block(block: Any) -> bool:
     """Tell whether a block that is sent is read as what it is, by an agent and from a file."""
     if not isinstance(block, msgspec.Struct | wire.Unknown):
         return False
+    given: Any = block
     try:
-        data = prompt_request(0, "", [block])
+        data = prompt_request(0, "", [given])
     except (TypeError, ValueError):  # it holds what JSON has no form for
         return False
     message: Any = decode_line(data, 0, ignored, sent=True)
-    return message is not None and message.params.prompt == (block,)
+    return message is not None and message.params.prompt == (given,)

@@ -6,10 +6,11 @@ v1 and v2 differ in how a message is read, so a connection has to know which it 
 2. What `initialize` agreed on. A client that offers nothing above v1 settles it by asking; one that
    offers v2 waits for the answer.
 3. What the first messages look like, for recordings that begin later. A message that only v2 has
-   settles it, and so does one that only v1 has. A chunk without a message id is a hint of v1 and
-   no more, since it may be one of v2 that lacks a part; hints add up, and a chunk with an id speaks
-   against them. Until it is settled the messages go as v2, and after `_FIRST` lines that stays so;
-   if the input ends before, any hint that nothing speaks against counts.
+   settles it, and so does a call or a result that only v1 has. An update is a hint of v1 and no
+   more: to a reader of v2 a `tool_call` is a variant that it does not know, and a chunk without a
+   message id lacks a part. Hints add up, but a chunk with an id takes back one without. Until it
+   is settled the messages go as v2, and after `_FIRST` lines that stays so; if the input ends
+   before, two hints are enough.
 
 The lines until then are remembered. If they turn out to be v1, they all are told again, in the
 words of that version: a prompt before the first telling message, say, is an entry in v1 and is none
@@ -39,6 +40,8 @@ PROTOCOLS: Final = get_args(Protocol)
 _ENOUGH: Final = 3
 """Hints of v1 that settle it."""
 
+_ENOUGH_AT_THE_END: Final = 2
+
 _FIRST: Final = 500
 """Lines that are looked at."""
 
@@ -63,6 +66,7 @@ class Connection:
         self._settled = protocol is not None
         self._awaits_answer = False
         self._hints = 0
+        self._chunks = 0
         self._last_update: Any = None
         self._lines: list[_Line] = []
         self._prompts: set[Any] = set()
@@ -117,7 +121,7 @@ class Connection:
     def end(self, report: Report, begin_anew: Callable[[], None]) -> list[Told]:
         """Return what the end of the input tells: what was before it, if that was v1 after all."""
         lines = self._lines
-        if self._settled or self._awaits_answer or self._hints <= 0:
+        if self._settled or self._awaits_answer or self._weight < _ENOUGH_AT_THE_END:
             return []
         self._go(True)
         self.settle()
@@ -164,8 +168,13 @@ class Connection:
             return
         if sent and message.get("method") == "session/prompt":
             self._prompts.add(_key(message.get("id")))
-        self._hints += self._hint(message, sent)
-        shape = "v1" if self._hints >= _ENOUGH else _shape(message, sent)
+        shape = _shape(message, sent)
+        is_update = message.get("method") == "session/update"
+        self._weigh(message, sent, shape)
+        if shape == "v1" and is_update:
+            shape = None
+        if self._weight >= _ENOUGH:
+            shape = shape or "v1"
         if shape is not None:
             self._go(shape == "v1")
             self._settled = True
@@ -180,18 +189,24 @@ class Connection:
 
             self._translation = self.routes = TranslationV1()
 
-    def _hint(self, message: dict[str, Any], sent: bool) -> int:
-        """Weigh what both versions may have, but for repeats: how much it speaks for v1."""
+    def _weigh(self, message: dict[str, Any], sent: bool, shape: Protocol | None) -> None:
+        """Count what both versions may have, but for repeats, as hints of v1."""
         if sent:
-            return 0
+            return
         if message.get("method") == "session/update":
             update = _fields(_fields(message.get("params")).get("update"))
             self._last_update, before = update, self._last_update
-            return 0 if update == before else _chunk_hint(update)
+            if update != before:
+                self._hints += shape == "v1"
+                self._chunks += _chunk_hint(update)
+            return
         result = _fields(message.get("result"))
-        if "messageId" in result or _key(message.get("id")) not in self._prompts:
-            return 0
-        return 2 if isinstance(result.get("stopReason"), str) else 0
+        if "messageId" not in result and _key(message.get("id")) in self._prompts:
+            self._hints += 2 * isinstance(result.get("stopReason"), str)
+
+    @property
+    def _weight(self) -> int:
+        return self._hints + max(0, self._chunks)
 
 
 def _messages(data: bytes) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 The reducer is a pure fold: one snapshot and some events in, the next snapshot out. Each event type
 has one small function in one of two dispatch tables:
 
-- `_ON_DRAFT`: session updates, which work on the mutable draft of the batch (see `_draft`);
+- `_ON_DRAFT`: what the agent says, which works on the mutable draft of the batch (see `_draft`);
 - `_ON_SNAPSHOT`: what the client does or learns, which is rare, may concern the whole session, and
   works on a finished snapshot.
 
@@ -309,28 +309,18 @@ def _cancellable(snapshot: Snapshot) -> list[tuple[int, ToolCall]]:
     ]
 
 
-def _permission_asked(snapshot: Snapshot, event: facts.PermissionAsked) -> Snapshot:
+def _permission_asked(draft: Draft, event: facts.PermissionAsked) -> None:
     request, subject = event.request, event.request.subject
     if isinstance(subject, wire.ToolCallPermissionSubject):
-        snapshot = apply(snapshot, subject.tool_call)
+        _tool_call_update(draft, subject.tool_call)
         subject = subject.without_resets()
-    asked = Permission(
+    draft.permissions()[event.request_id] = Permission(
         event.request_id, request.title, request.options, request.description, subject
     )
-    if all(pending.request_id != event.request_id for pending in snapshot.permissions):
-        return _around(snapshot, permissions=(*snapshot.permissions, asked))
-    return _around(
-        snapshot,
-        permissions=tuple(
-            asked if pending.request_id == event.request_id else pending
-            for pending in snapshot.permissions
-        ),
-    )
 
 
-def _permission_closed(snapshot: Snapshot, event: facts.PermissionClosed) -> Snapshot:
-    kept = tuple(item for item in snapshot.permissions if item.request_id != event.request_id)
-    return _around(snapshot, permissions=kept)
+def _permission_closed(draft: Draft, event: facts.PermissionClosed) -> None:
+    draft.permissions().pop(event.request_id, None)
 
 
 def _session_opened(snapshot: Snapshot, event: facts.SessionOpened) -> Snapshot:
@@ -407,6 +397,8 @@ _ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
     wire.CompactionUpdate: _compaction_update,
     wire.CompactionSummaryChunk: _compaction_summary_chunk,
     wire.Unknown: _unknown,
+    facts.PermissionAsked: _permission_asked,
+    facts.PermissionClosed: _permission_closed,
 }
 
 _ON_SNAPSHOT: Final[dict[type, Callable[[Snapshot, Any], Snapshot]]] = {
@@ -415,8 +407,6 @@ _ON_SNAPSHOT: Final[dict[type, Callable[[Snapshot, Any], Snapshot]]] = {
     facts.PromptRejected: _prompt_rejected,
     facts.PromptUncertain: _prompt_uncertain,
     facts.CancelSent: _cancel_sent,
-    facts.PermissionAsked: _permission_asked,
-    facts.PermissionClosed: _permission_closed,
     facts.SessionOpened: _session_opened,
     facts.ConfigOptionsSet: _config_options_set,
     facts.ReplayBegun: _replay_begun,

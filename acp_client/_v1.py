@@ -17,9 +17,10 @@ decoder of v2 makes events of them, so leniency is the same. The rules:
 - *Configuration.* Modes and models become options (`_v1_settings`). The list is kept whole here,
   since v1 says it in parts; results of requests give the list that is merged from them.
 - *Terminals* are those of the client, and those in the `_meta` of tool calls (`_v1_terminals`).
-- *Vendors.* An update that nobody knows is an entry. So is a notification outside `session/update`
-  that names a session, or that comes while there is only one, as `{"method", "params"}`; it does
-  not cut the message that is being written. Requests that nobody knows tell nothing.
+- *Vendors.* An update that nobody knows is an entry. So is a notification outside `session/update`,
+  as `{"method", "params"}`, which does not cut the message that is being written. It belongs to the
+  session that it names, or else to the one that was heard of last, or that will be first. Requests
+  that nobody knows tell nothing.
 
 An answer to a request that is not open tells nothing, with one exception: in a recording of the
 agent alone no prompt is seen, so a reason to stop is what ends a turn, and with it a message. A
@@ -62,6 +63,8 @@ class TranslationV1(Correlation):
         self._sessions: dict[str, SessionV1] = {}
         self._requests: dict[wire.RequestId, _Asked] = {}
         self._terminal_calls: dict[wire.RequestId, _Asked] = {}
+        self._last_session: str | None = None
+        self._stray: list[Any] = []
 
     def followed(
         self,
@@ -77,7 +80,15 @@ class TranslationV1(Correlation):
         message = reader.read(line, unterminated)
         messages = message if isinstance(message, wire.Batch) else (message,)
         follow = self._sent if sent else self._received
-        return [told for each in messages for told in follow(each, reader)]
+        return [told for each in messages for told in self._placed(follow(each, reader))]
+
+    def _placed(self, told: list[Told]) -> list[Told]:
+        """Take note of the session in hand; give it the notifications that had none to go to."""
+        if not told:
+            return told
+        self._last_session = told[-1][0]
+        stray, self._stray = self._stray, []
+        return [*told, *_told(self._last_session, stray)] if stray else told
 
     def lost(self) -> None:
         """Forget all open requests: nothing will be answered."""
@@ -86,6 +97,15 @@ class TranslationV1(Correlation):
         self._terminal_calls.clear()
         for session in self._sessions.values():
             session.open_prompts.clear()
+
+    def forget(self, session_id: str) -> None:
+        """Forget a session, and its open requests."""
+        super().forget(session_id)
+        self._sessions.pop(session_id, None)
+        for requests in (self._requests, self._terminal_calls):
+            for request_id, asked in list(requests.items()):
+                if asked.session_id == session_id != "":  # which stands for no session, too
+                    del requests[request_id]
 
     def open_prompt(
         self,
@@ -115,7 +135,7 @@ class TranslationV1(Correlation):
             case wire.Notification(method="$/cancel_request", params=params):
                 return self._withdrawn(_fields(params).get("requestId"))
             case wire.Notification():
-                return self._noticed(message, reader)
+                return self._noticed(message)
         return []
 
     def _updated(self, params: Any, reader: ReaderV1) -> list[Told]:
@@ -128,17 +148,18 @@ class TranslationV1(Correlation):
             return []
         return _told(session_id, self._session(session_id).update(update, reader))
 
-    def _noticed(self, message: wire.Notification, reader: ReaderV1) -> list[Told]:
+    def _noticed(self, message: wire.Notification) -> list[Told]:
         """Show a notification that is none of the protocol's."""
-        params: Any = message.params
-        session_id = _fields(params).get("sessionId")
-        if not isinstance(session_id, str) and len(self._sessions) == 1:
-            (session_id,) = self._sessions
-        if not isinstance(session_id, str):
-            reader.skipped("$.method", f"{message.method} belongs to no session")
+        if message.method.startswith("$/") or message.method == "elicitation/complete":
             return []
-        raw = {"method": message.method, "params": params}
-        return _told(session_id, self._session(session_id).unknown(raw))
+        params: Any = message.params
+        named = _fields(params).get("sessionId")
+        session_id = named if isinstance(named, str) else self._last_session
+        raw = wire.Unknown({"method": message.method, "params": params})
+        if session_id is None:
+            self._stray.append(raw)
+            return []
+        return [(session_id, raw)]
 
     def _withdrawn(self, request_id: Any) -> list[Told]:
         is_id = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)

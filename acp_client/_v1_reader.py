@@ -42,10 +42,6 @@ class ReaderV1(LineReader):
         """Report something that cannot be used."""
         self._problem("rejected", path, reason)
 
-    def skipped(self, path: str, reason: str) -> None:
-        """Report something that there is no place for."""
-        self._problem("skipped", path, reason)
-
     def event(self, update: dict[str, Any]) -> Any:
         """Structure a session update in the shape of v2; `None` if it is malformed."""
         return self._union(update, wire.SessionUpdate, "$.params.update")

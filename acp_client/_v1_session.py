@@ -121,10 +121,6 @@ class SessionV1:
         handler = _ON_UPDATE.get(kind) if isinstance(kind, str) else None
         return handler(self, update, reader) if handler else self._other(update, reader)
 
-    def unknown(self, raw: Fields) -> Events:
-        """Show something that nobody knows, without closing what is open."""
-        return [wire.Unknown(raw)]
-
     def chunk(self, update: Fields, reader: ReaderV1) -> Events:
         """Append to the message that is meant, unless it is an echo."""
         events: Events = []

@@ -157,9 +157,9 @@ class Conversation:
         async for delivery in self._reader:
             for change in delivery.changes:
                 match change:
-                    case acp_client.EntryAdded(entry=acp_client.Message(type="agent_message")):
-                        print("\n" + acp_client.escape(change.entry.text), end="", flush=True)
-                    case acp_client.TextAppended(entry=acp_client.Message(type="agent_message")):
+                    case acp_client.EntryAdded(entry=acp_client.Message("agent_message") as said):
+                        print("\n" + acp_client.escape(said.text), end="", flush=True)
+                    case acp_client.TextAppended(entry=acp_client.Message("agent_message")):
                         print(acp_client.escape(change.text), end="", flush=True)
         print()
 

@@ -7,7 +7,7 @@ recording, from the root of the checkout:
     printf 'Fix it.\nAnd now?\n' | python examples/rich_live.py \
         python examples/scripted_agent.py examples/recordings/coding-session.ndjson
 
-The view sees changes only. It makes anew the lines of the entries that they name, and no others.
+Ctrl-C ends it. The view sees changes only, and makes anew the lines of the entries that they name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class View:
 
     def __init__(self) -> None:
         self._pictures: list[Text] = []
-        self._lines: dict[tuple[int, int], list[list[Segment]]] = {}  # by place and width
+        self._lines: dict[int, list[list[Segment]]] = {}  # by place, as they were last rendered
+        self._width = 0
         self._state: wire.StateUpdate | wire.UnknownStateUpdate = wire.StateUpdate("idle")
 
     def draw(self, changes: Iterable[acp_client.Change]) -> None:
@@ -58,48 +59,37 @@ class View:
                     self._lines, self._state = {}, change.snapshot.state
                 case acp_client.EntryAdded():
                     self._pictures.append(picture(change.entry))
-                case acp_client.TextAppended(replaced=0) if change.offset:
-                    self._pictures[change.place].append(acp_client.escape(change.text))
-                    self._forget(change.place)
+                case acp_client.TextAppended(replaced=0) if (
+                    change.offset and change.text[:1].isascii()
+                ):
+                    more = acp_client.escape(change.text)
+                    self._put(change.place, self._pictures[change.place].append(more))
                 case acp_client.TextAppended() | acp_client.ContentReplaced():
-                    self._pictures[change.place] = picture(change.entry)
-                    self._forget(change.place)
+                    self._put(change.place, picture(change.entry))
                 case acp_client.EntryChanged():
-                    self._pictures[change.place] = picture(change.new)
-                    self._forget(change.place)
+                    self._put(change.place, picture(change.new))
                 case acp_client.StateChanged():
                     self._state = change.new
 
-    def _forget(self, place: int) -> None:
-        self._lines = {key: lines for key, lines in self._lines.items() if key[0] != place}
+    def _put(self, place: int, drawn: Text) -> None:
+        self._pictures[place] = drawn
+        self._lines.pop(place, None)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Give the newest lines, for as many rows as there are."""
-        room = options.size.height - 2
-        shown: list[list[Segment]] = []
+        if self._width != options.max_width:
+            self._width, self._lines = options.max_width, {}
+        room, shown = options.size.height - 2, list[list[Segment]]()
         for place in reversed(range(len(self._pictures))):
-            key = (place, options.max_width)
-            if key not in self._lines:
-                self._lines[key] = [*console.render_lines(self._pictures[place], options), []]
-            shown = self._lines[key] + shown
+            if place not in self._lines:
+                self._lines[place] = [*console.render_lines(self._pictures[place], options), []]
+            shown = self._lines[place] + shown
             if len(shown) >= room:
                 break
         for line in shown[-room:]:
             yield from (*line, Segment.line())
-        state = self._state
-        known = isinstance(state, wire.StateUpdate)
-        yield Text(f"— {(state.stop_reason or state.state) if known else 'busy'}", "reverse")
-
-
-def is_over(delivery: acp_client.Delivery) -> bool:
-    """Tell whether the agent came to rest, or refused to begin."""
-    for change in delivery.changes:
-        match change:
-            case acp_client.StateChanged(new=wire.StateUpdate(state="idle")):
-                return True
-            case acp_client.PromptChanged(new=acp_client.Prompt(status="rejected" | "uncertain")):
-                return True
-    return False
+        known = self._state if isinstance(self._state, wire.StateUpdate) else None
+        yield Text(f"— {known.stop_reason or known.state if known else 'busy'}", "reverse")
 
 
 def main() -> None:
@@ -110,11 +100,15 @@ def main() -> None:
     store, outbox, view = connection.store, connection.outbox, View()
     session_id = open_session(connection)
     reader = connection.reader(session_id)
-    rest = threading.Event()  # a reader may have the agent begin and rest in one step: not this
+    rest = threading.Event()
 
-    def watch(delivery: acp_client.Delivery) -> None:
-        if is_over(delivery):
-            rest.set()
+    def watch(delivery: acp_client.Delivery) -> None:  # a reader might have all of it in one step
+        for change in delivery.changes:
+            match change:
+                case acp_client.StateChanged(new=wire.StateUpdate(state="idle")):
+                    rest.set()
+                case acp_client.PromptChanged(new=prompt) if prompt.error:
+                    rest.set()
 
     store.subscribe(watch, session=session_id)
     with suppress(KeyboardInterrupt), Live(view, auto_refresh=False) as live:
@@ -128,7 +122,8 @@ def main() -> None:
                     live.refresh()
                     for asked in delivery.new.permissions:
                         first = asked.options[0].option_id
-                        outbox.put(store.answer_permission(session_id, asked.request_id, first))
+                        with suppress(acp_client.UnknownPermissionError):  # nobody asks any more
+                            outbox.put(store.answer_permission(session_id, asked.request_id, first))
     connection.close()
 
 

@@ -276,6 +276,17 @@ def test_the_view_renders_only_what_changed(live: Any) -> None:
     assert rendered == ["Agent\nsome words and more"]
 
 
+def test_the_view_joins_what_was_cut(live: Any) -> None:
+    """Characters and emoji that come in two chunks are drawn as if they had come in one."""
+    store = acp_client.Store()
+    views = followed(live, store)
+    for piece in ["a \ud83d", "\ude00 \N{HEAVY BLACK HEART}", "\N{VARIATION SELECTOR-16}", " z"]:
+        store.receive(chunk_line(piece))
+    assert "a \N{GRINNING FACE} \N{HEAVY BLACK HEART}\N{VARIATION SELECTOR-16} z" in shown(
+        views()["s1"]
+    )
+
+
 def test_the_view_escapes(live: Any) -> None:
     """Nothing that an agent says reaches the terminal as a control sequence."""
     store = acp_client.Store()

@@ -328,7 +328,7 @@ COMMANDS = [{"type": "command", "name": "c", "description": "d"}]
         ([told(1, result={"messageId": 5})], ("uncertain", False)),
         ([told(1, result={"messageId": "m"}, error=None), ECHO], ("uncertain", False)),
         ([told(1, error="boom")], ("uncertain", False)),
-        ([told(1)], ("pending", False)),
+        ([told(1)], ("uncertain", False)),
         ([told(1, error={"code": 1, "message": "no"})], ("rejected", False)),
     ],
 )
@@ -546,7 +546,9 @@ def test_base64(text: str, expected: bool) -> None:
     ("text", "expected"),
     [
         ("2026-03-01T09:00:00Z", True),
-        ("2026-03-01t09:00:00.5z", True),
+        ("2026-03-01T09:00:00.5Z", True),
+        ("2026-03-01t09:00:00z", False),
+        ("2026-03-01T23:59:60Z", False),
         ("2026-03-01T09:00:00+01:30", True),
         ("2024-02-29T09:00:00Z", True),
         ("2026-02-29T09:00:00Z", False),

@@ -1,89 +1,100 @@
-"""The Neovim plugin: its drawing for itself, and all of it in a headless Neovim.
+"""The Neovim plugin: its drawing by itself, and all of it in a headless Neovim.
 
-There, everything is real but the agent, which plays a recording: keys go in, the buffer is looked at.
+There everything is real but the agent, which plays a recording. Keys go in, the buffer is looked
+at.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
-import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from recording_tape import Recording, Session, connect, new_session, text_block
-from test_changes import FRAMES, LIMITS, histories
-from traffic import BUNDLED, ROOT, chunk, event, replayed
+from recording_tape import Recording, Session, connect, new_session, shown, text_block
+from traffic import BUNDLED, ROOT, event, replayed
 
 import acp_client
-from acp_client import Event, Limits, Snapshot
+from acp_client import Event, Limits, Snapshot, Store
 from acp_client._changes import Reset
 from acp_client._comparison import changes
 from acp_client._recordings import read_recording
 
-PLUGIN = ROOT / "examples" / "neovim"
+EXAMPLES = ROOT / "examples"
 CODING = BUNDLED / "coding-session.ndjson"
-PATIENCE = 30  # seconds until a wait for something that never comes is given up
+PATIENCE = 30  # seconds until a wait for what never comes is given up
 
-sys.path.append(str(PLUGIN))
-from acp_nvim.document import Document, Extension, Replacement, RowCounts  # noqa: E402  # see above
-from acp_nvim.view import View  # noqa: E402  # the same
+sys.path.append(str(EXAMPLES / "neovim"))
+document = importlib.import_module("acp_nvim.document")
+view = importlib.import_module("acp_nvim.view")
 
-# --- Drawing: changes to edits ---
+EMPTY = Snapshot("s1")
+FRAMES = st.one_of(
+    strategies.sessions(well_formed=True, max_frames=40),
+    strategies.sessions(well_formed=False, hostile_client=True, max_frames=40),
+)
+LIMITS = st.sampled_from([Limits(), Limits(notices=2, terminal_bytes=5)])
 
 
-class Lines(list[str]):
-    """A buffer that takes edits."""
-
-    def take(self, edits: list[Extension | Replacement]) -> None:
-        for edit in edits:
-            match edit:
-                case Extension(row, text):
-                    self[row] += text
-                case Replacement(start, end, lines):
-                    assert 0 <= start <= end < len(self)
-                    self[start:end] = lines
+# --- Changes to edits ---
 
 
 class Buffer:
-    """A view, and a buffer that sees nothing but its edits."""
+    """Lines that take the edits of a view, and see nothing else."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._view = View()
+        self._view = view.View()
         self._snapshot = snapshot
-        self.lines = Lines([""])
+        self.lines = [""]
         self._draw(Reset(snapshot))
 
-    def _draw(self, *steps: Any) -> list[Extension | Replacement]:
-        self._view.draw(steps)
-        edits = self._view.document.take_edits()
-        self.lines.take(edits)
-        assert self.lines == self._view.document.lines
-        return edits
-
-    def follow(self, snapshot: Snapshot) -> list[Extension | Replacement]:
+    def follow(self, snapshot: Snapshot) -> list[Any]:
         """Go on to another snapshot; return the edits."""
         steps = changes(self._snapshot, snapshot)
         self._snapshot = snapshot
         return self._draw(*steps)
 
+    def _draw(self, *steps: Any) -> list[Any]:
+        self._view.draw(steps)
+        edits: list[Any] = self._view.document.take_edits()
+        for edit in edits:
+            self._take(edit)
+        assert self.lines == self._view.document.lines
+        return edits
+
+    def _take(self, edit: Any) -> None:
+        if isinstance(edit, document.Extension):
+            self.lines[edit.row] += edit.text
+        else:
+            assert 0 <= edit.start <= edit.end <= len(self.lines)
+            self.lines[edit.start : edit.end] = edit.lines
+
 
 def drawn(snapshot: Snapshot) -> list[str]:
     """Draw a snapshot at once."""
-    return list(Buffer(snapshot).lines)
+    return Buffer(snapshot).lines
 
 
-def after(*events: Event, base: Snapshot = Snapshot("s1")) -> Snapshot:  # noqa: B008  # immutable
+def after(*events: Event, base: Snapshot = EMPTY) -> Snapshot:
     """Give the snapshot after some events."""
     return acp_client.apply_all(base, events)
+
+
+def said(text: str, kind: str = "agent_message_chunk", message_id: str = "m") -> Event:
+    """Make a chunk of a message."""
+    return event(kind, messageId=message_id, content=text_block(text))
 
 
 @given(FRAMES, LIMITS, st.integers(1, 5))
@@ -91,33 +102,452 @@ def test_edits_lead_to_what_the_last_snapshot_draws(
     frames: list[strategies.Frame], limits: Limits, stride: int
 ) -> None:
     """A buffer that takes edits only is never wrong, whatever the agent does."""
-    for history in histories(frames, limits).values():
+    store = Store(limits=limits)
+    histories: dict[str, list[Snapshot]] = {}
+    for frame in frames:
+        (store.sent if frame.sent else store.receive)(frame.data + b"\n")
+        for session_id in store.sessions:
+            histories.setdefault(session_id, []).append(store.snapshot(session_id))
+    for history in histories.values():
         buffer = Buffer(history[0])
-        for _, new in pairwise(history[::stride]):
+        for new in history[::stride]:
             buffer.follow(new)
             assert buffer.lines == drawn(new)
+
+
+FAMILY = "\N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}"
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "one\n\ntwo\n",
-        "\N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL} here",
+        f"a {FAMILY} here",
         "1\ufe0f\u20e3 and \N{HEAVY BLACK HEART}\ufe0f",
         "\N{WAVING HAND SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-4}",
         "a\u202eb\x1b[31m\tc\r\nd",
         "\ud83d\ude00 \ud83d",
     ],
 )
-@pytest.mark.parametrize("kind", ["agent_message_chunk", "user_message_chunk"])
-def test_text_may_be_cut_anywhere(text: str, kind: str) -> None:
-    """Text that comes in two or more pieces is drawn as the whole is, emoji and halves included."""
-    update = {"sessionUpdate": kind, "messageId": "m"}
-    for size in range(1, len(text)):
-        new = after(chunk("", **update))
-        buffer = Buffer(new)
-        for start in range(0, len(text), size):
-            piece = text[start : start + size]
-            new = after(event(kind, messageId="m", content=text_block(piece)), base=new)
-            buffer.follow(new)
-        assert buffer.lines == drawn(after(event(kind, messageId="m", content=text_block(text))))
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_text_may_be_cut_anywhere(text: str, size: int) -> None:
+    """Text that comes in pieces is drawn as the whole is, emoji and halves of characters too."""
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    new = after(said(pieces[0]))
+    buffer = Buffer(new)
+    for piece in pieces[1:]:
+        new = after(said(piece), base=new)
+        buffer.follow(new)
+    assert buffer.lines == drawn(after(said(text)))
+
+
+def test_no_text_of_the_agent_is_raw_or_begins_a_line() -> None:
+    """Control characters are made visible, and only lines of the plugin begin in column one."""
+    evil = "\x1b]0;x\x07\rYou\nYou\nPermission · Really?\u202e"
+    calls = {"content": [shown(evil)], "locations": [{"path": evil}], "rawInput": None}
+    steps = [{"content": evil, "priority": evil, "status": evil}]
+    new = after(
+        said(evil),
+        said(evil, "agent_thought_chunk"),
+        event("tool_call_update", toolCallId="c", title=evil, status=evil, kind=evil, **calls),
+        event("compaction_update", compactionId="k", status=evil, error=evil),
+        event(evil, x=evil),
+        event("plan_update", plan={"type": "items", "planId": "p", "entries": steps}),
+        event("state_update", state=evil),
+        event("session_info_update", title=evil),
+    )
+    lines = drawn(new)
+    assert [line for line in lines if not line.isprintable()] == []
+    heads = [line.partition(" ")[0] for line in lines if not line.startswith("  ")]
+    evil_head = r"\x1b]0;x\x07\rYou\nYou\nPermission"
+    assert heads == ["Agent", "Thought", evil_head, "Compaction", evil_head, "Plan", "──"]
+
+
+@pytest.mark.parametrize("count", [10, 10_000])
+def test_an_edit_is_as_small_in_a_long_conversation(count: int) -> None:
+    """What is drawn for a word, a status or a line of output is the same anywhere."""
+    terminal = {"type": "terminal", "terminalId": "t"}
+    old = after(
+        event("tool_call_update", toolCallId="c", title="Run", content=[terminal]),
+        event("terminal_update", terminalId="t", command="run"),
+        *(said("a line\n" * 3, message_id=f"m{number}") for number in range(count)),
+    )
+    buffer = Buffer(old)
+    last = len(buffer.lines) - 2
+    cases = [
+        (said(" more", message_id=f"m{count - 1}"), [(last, " more")]),
+        (said(" and\nmore", message_id="m0"), [(6, " and"), (7, 7, ["  more"])]),
+        (event("terminal_output_chunk", terminalId="t", data="aGk="), [(2, 2, ["  │ hi"])]),
+        (
+            event("tool_call_update", toolCallId="c", status="completed"),
+            [(0, 1, ["Run · other · completed"])],
+        ),
+    ]
+    for update, edits in cases:
+        old = after(update, base=old)
+        assert buffer.follow(old) == edits
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1))
+def test_row_counts_are_sums(steps: list[tuple[int, int]]) -> None:
+    """The tree counts what a plain list counts, while blocks come and grow."""
+    rows, counts = document.RowCounts(), []
+    for place, count in steps:
+        if place < len(counts):
+            rows.add(place, count)
+            counts[place] += count
+        else:
+            rows.append(count)
+            counts.append(count)
+        sums = [0, *accumulate(counts)]
+        assert [rows.before(block) for block in range(len(counts) + 1)] == sums
+
+
+# --- In Neovim ---
+
+
+class Editor:
+    """A headless Neovim with one conversation, and an agent that plays a recording."""
+
+    def __init__(self, nvim: Any, agent: list[str]) -> None:
+        self.nvim = nvim
+        package = str(Path(acp_client.__file__).parents[1])
+        setup = """
+            local plugin, python, path = ...
+            vim.opt.runtimepath:prepend(plugin)
+            vim.g.acp_python, vim.env.PYTHONPATH = python, path
+            vim.cmd("runtime plugin/acp.lua")
+        """
+        nvim.exec_lua(setup, str(EXAMPLES / "neovim"), sys.executable, package)
+        nvim.command("set columns=100 lines=40")
+        nvim.exec_lua("require('acp').open(...)", agent)
+        self.buffer = nvim.current.buffer
+
+    @property
+    def lines(self) -> list[str]:
+        lines: list[str] = self.buffer[:]
+        return lines
+
+    @property
+    def state(self) -> str:
+        return self.lines[-1]
+
+    def messages(self) -> str:
+        messages: str = self.nvim.funcs.execute("messages")
+        return messages
+
+    def wait(self, is_enough: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + PATIENCE
+        while not is_enough():
+            assert time.monotonic() < end, "\n".join([*self.lines, self.messages()])
+            time.sleep(0.01)
+
+    def wait_for(self, start: str) -> None:
+        """Wait for a line that starts so."""
+        self.wait(lambda: any(line.startswith(start) for line in self.lines))
+
+    def wait_for_state(self, start: str) -> None:
+        """Wait for a state that starts so."""
+        self.wait(lambda: self.state.startswith(f"── {start}"))
+
+    def prompt(self, text: str) -> None:
+        """Type a prompt."""
+        self.nvim.command(f"AcpPrompt {text}")
+
+    def press(self, keys: str) -> None:
+        """Press keys."""
+        self.nvim.input(keys)
+
+    def signs(self) -> dict[str, str]:
+        """Give the signs in front of lines, by line."""
+        found = self.nvim.exec_lua(
+            """
+            local namespace = vim.api.nvim_get_namespaces().acp
+            return vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {details = true})
+            """
+        )
+        lines = self.lines
+        return {lines[row]: details["sign_text"].strip() for _, row, _, details in found}
+
+
+Play = Callable[..., Editor]
+
+
+@contextmanager
+def running_editor() -> Iterator[Any]:
+    """Run a headless Neovim and attach to it."""
+    with TemporaryDirectory() as directory:  # the path of a socket must be short
+        socket = Path(directory, "nvim")
+        process = subprocess.Popen(["nvim", "--clean", "--headless", "--listen", str(socket)])
+        while not socket.exists():
+            time.sleep(0.01)
+        nvim = importlib.import_module("pynvim").attach("socket", path=str(socket))
+        try:
+            yield nvim
+        finally:
+            with suppress(EOFError, OSError):
+                nvim.command("qa!")
+            nvim.close()
+            process.wait(PATIENCE)
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Iterator[Play]:
+    """Give a function that opens a conversation with an agent that plays a recording."""
+    if shutil.which("nvim") is None or importlib.util.find_spec("pynvim") is None:
+        pytest.skip("the editor is missing: it takes Neovim, and pynvim from PyPI")
+
+    with ExitStack() as editors:
+
+        def open_editor(recording: bytes, speed: float = 1.0) -> Editor:
+            path = tmp_path / "recording.ndjson"
+            path.write_bytes(recording)
+            agent = [sys.executable, str(EXAMPLES / "scripted_agent.py"), str(path)]
+            nvim = editors.enter_context(running_editor())
+            return Editor(nvim, [*agent, "--speed", str(speed)])
+
+        yield open_editor
+
+
+def begun() -> tuple[Recording, Session]:
+    """Begin a recording."""
+    recording = Recording(seed=1)
+    connect(recording)
+    return recording, new_session(recording, "sess_test")
+
+
+def test_a_whole_coding_session(play: Play) -> None:
+    """Streamed, answered and cancelled by keys, it ends with what the last snapshot draws."""
+    editor = play(CODING.read_bytes(), 20)
+    editor.wait_for_state("idle")
+    for answer, end in ("1", "idle · end_turn"), ("3", "idle · end_turn"), ("<C-c>", "running"):
+        editor.prompt("Go on.")
+        editor.wait_for("Permission")
+        editor.press(answer)
+        editor.wait_for_state(end)
+    assert [line for line in editor.lines if line.startswith("Permission")] == []
+    assert "Install pyperf · execute · cancelled" in editor.lines
+    editor.prompt("Leave the measurement out, please.")
+    editor.wait_for_state("idle · cancelled")
+    with CODING.open("rb") as stream:
+        store = replayed(read_recording(stream))
+    editor.wait(lambda: editor.lines == drawn(store.snapshot("sess_tidydates")))
+    refused = "You · refused · The session is stopping"
+    assert editor.lines[-3:-1] == [refused, "  Leave the measurement out, please."]
+    assert editor.signs() == {
+        "Read tidydates/parser.py · read · completed": "✓",
+    }
+    assert "The context is 82 % full" in editor.messages()
+
+
+def test_a_prompt_is_pending_sent_and_then_echoed(play: Play) -> None:
+    """A prompt is drawn once: below the conversation until its echo comes, and then in it."""
+    recording, session = begun()
+    prompt = session.prompt(text_block("Hello."))
+    before_the_answer = session.ask("Shall I answer?")
+    recording.reply(before_the_answer, "once")
+    recording.answer(prompt, result={"messageId": "u"})
+    before_the_echo = session.ask("Shall I echo it?")
+    recording.reply(before_the_echo, "once")
+    session.update("user_message", messageId="u", content=[text_block("Hello.")])
+    session.state("running")
+
+    editor = play(recording.data())
+    editor.wait_for_state("idle")
+    editor.prompt("Hello.")
+    editor.wait_for("Permission · Shall I answer?")
+    assert editor.lines[-3:-1] == ["You · sending …", "  Hello."]
+    editor.press("1")
+    editor.wait_for("Permission · Shall I echo it?")
+    assert editor.lines[-3:-1] == ["You · sent", "  Hello."]
+    editor.press("1")
+    editor.wait_for_state("running")
+    assert editor.lines == ["You", "  Hello.", "── running"]
+
+
+def test_digits_answer_what_is_asked_and_count_otherwise(play: Play) -> None:
+    """A digit is the answer with that number while something is asked, and else a count."""
+    recording, session = begun()
+    session.prompt(text_block("Hello."))
+    session.say("m", "\n".join("abcdefgh"))
+    questions = session.ask("One?"), session.ask("Two?")
+    for question in questions:
+        recording.reply(question, "once")
+    session.state("running")
+
+    editor = play(recording.data())
+    editor.wait_for_state("idle")
+    editor.prompt("Hello.")
+    editor.wait_for("Permission · Two?")
+    editor.press("6")  # the last option of the second question
+    editor.wait(lambda: "Permission · Two?" not in editor.lines)
+    assert "Permission · One?" in editor.lines
+    editor.press("9")  # no option
+    editor.press("<C-c>")
+    editor.wait(lambda: "Permission · One?" not in editor.lines)
+    editor.press("gg3j")
+    editor.wait(lambda: editor.nvim.current.window.cursor[0] == 4)
+    editor.wait_for_state("running")
+
+
+def stream(recording: Recording, session: Session, count: int) -> None:
+    """Let text, a status and output come in small steps."""
+    for number in range(count):
+        recording.wait(1, 3)
+        session.update("agent_message_chunk", messageId="last", content=text_block(f" {number}\n"))
+        session.output("term", f"line {number}\r\n")
+        session.tool("call", status="in_progress" if number % 2 else "pending")
+
+
+@pytest.mark.parametrize("method", ["manual", "indent"])
+def test_cursors_and_folds_stay_while_text_streams_in(play: Play, method: str) -> None:
+    """What is looked at in two windows stays where it is, with text coming above and below."""
+    recording, session = begun()
+    session.prompt(text_block("Go."))
+    session.command("call", "term", "make")
+    session.output("term", "begun\r\nand\r\n")
+    session.update("agent_thought", messageId="t", content=[text_block("hm\n" * 9)])
+    middle = "\n".join(f"middle {number}" for number in range(30))
+    session.update("agent_message", messageId="m", content=[text_block(middle)])
+    session.update("agent_message", messageId="last", content=[text_block("end")])
+    recording.reply(session.ask("Now?"), "once")
+    stream(recording, session, 30)
+    session.state("idle", stopReason="end_turn")
+
+    editor = play(recording.data())
+    nvim = editor.nvim
+    editor.wait_for_state("idle")
+    editor.prompt("Go.")
+    editor.wait_for("Permission")
+    nvim.command("split | resize 8")
+    upper, lower = nvim.windows[:2]
+    upper.options["foldmethod"] = lower.options["foldmethod"] = method
+    lines = editor.lines
+    lower.cursor = lines.index("  end") + 1, 4
+    upper.cursor = lines.index("  middle 12") + 1, 5
+    nvim.current.window = upper
+    if method == "manual":
+        nvim.command(f"{lines.index('  middle 20') + 1},{lines.index('  middle 25') + 1}fold")
+        nvim.command(f"{lines.index('Thought') + 1},{lines.index('  hm') + 1}fold")
+    else:
+        nvim.command(f"{lines.index('  hm') + 1}foldclose")
+
+    def looks() -> list[Any]:
+        """Give what is looked at: texts under cursors and at the top, and the closed folds."""
+        seen = nvim.exec_lua(
+            """
+            local seen = {}
+            for _, window in ipairs({...}) do
+              vim.api.nvim_win_call(window, function()
+                local folds = {}
+                for line = 1, vim.fn.line("$") do
+                  if vim.fn.foldclosed(line) == line then
+                    table.insert(folds, {line, vim.fn.foldclosedend(line)})
+                  end
+                end
+                table.insert(seen, {vim.fn.line("."), vim.fn.col("."), vim.fn.line("w0"), folds})
+              end)
+            end
+            return seen
+            """,
+            upper.handle,
+            lower.handle,
+        )
+        now = editor.lines
+        return [
+            (
+                now[line - 1],
+                column,
+                now[top - 1] if is_upper else None,
+                [now[a - 1 : b] for a, b in folds],
+            )
+            for (line, column, top, folds), is_upper in zip(seen, (True, False), strict=True)
+        ]
+
+    before = looks()
+    assert before[0][3]
+    editor.press("1")
+    editor.wait_for_state("idle · end_turn")
+    (text, *rest), *others = before[1:]
+    assert looks() == [before[0], (f"{text} 0", *rest), *others]
+
+
+def test_a_cursor_on_the_last_line_follows(play: Play) -> None:
+    """The state stays the last line, so whoever stands on it sees what comes."""
+    recording, session = begun()
+    session.prompt(text_block("Go."))
+    session.command("call", "term", "make")
+    stream(recording, session, 30)
+    session.update("plan_update", plan={"type": "items", "planId": "p", "entries": []})
+    session.state("idle", stopReason="end_turn")
+
+    editor = play(recording.data())
+    editor.wait_for_state("idle")
+    editor.nvim.command("split | wincmd j")
+    editor.prompt("Go.")
+    editor.wait_for_state("idle · end_turn")
+    ends = [(window.cursor[0], window.funcs.line("w$")) for window in editor.nvim.windows[:2]]
+    assert len(editor.lines) > 60
+    assert {line for end in ends for line in end} == {len(editor.lines)}
+
+
+@pytest.mark.parametrize("count", [10, 10_000])
+def test_edits_are_as_many_as_updates(play: Play, count: int) -> None:
+    """A conversation of 10,000 entries is touched as often, and as narrowly, as one of ten."""
+    recording, session = begun()
+    session.prompt(text_block("Tell me all."))
+    for number in range(count - 2):
+        content = [text_block(f"message {number}\nof many")]
+        session.update("agent_message", messageId=f"m{number}", content=content)
+    session.command("call", "term", "make")
+    session.update("agent_message", messageId="last", content=[text_block("end")])
+    session.state("idle", stopReason="refusal")
+    session.prompt(text_block("And now?"))
+    stream(recording, session, 40)
+    session.state("idle", stopReason="end_turn")
+
+    editor = play(recording.data(), 1 if count == 10 else 10)
+    editor.wait_for_state("idle")
+    editor.prompt("Tell me all.")
+    editor.wait_for_state("idle · refusal")
+    assert sum(line == "Agent" for line in editor.lines) == count - 1
+    editor.nvim.exec_lua(
+        """
+        edits, touched = 0, 0
+        vim.api.nvim_buf_attach(0, false, {on_lines = function(_, _, _, first, last, new)
+          edits, touched = edits + 1, touched + math.max(last, new) - first
+        end})
+        """
+    )
+    editor.prompt("And now?")
+    editor.wait_for_state("idle · end_turn")
+    edits, touched = editor.nvim.exec_lua("return {edits, touched}")
+    updates = 3 * 40
+    assert 0 < edits <= 2 * updates
+    assert edits <= touched <= 3 * updates
+
+
+def test_what_is_lost_is_said(play: Play) -> None:
+    """When the agent ends, what was on its way is drawn as lost, and nothing waits for ever."""
+    recording, session = begun()
+    session.prompt(text_block("Hello."))
+    recording.reply(session.ask("Shall I end?"), "once")
+    recording.junk(b"x")
+    broken = recording.data().replace(b'"eA=="', b"1")  # there the agent breaks down
+    editor = play(broken)
+    editor.wait_for_state("idle")
+    editor.prompt("Hello.")
+    editor.wait_for("Permission")
+    editor.press("1")
+    editor.wait_for("You · it is not known whether this arrived · the agent has ended")
+    editor.prompt("Are you there?")
+    editor.wait(lambda: "there is no session" in editor.messages())
+
+
+def test_an_agent_that_cannot_start_is_said(play: Play) -> None:
+    """A command that is not found, and an agent that refuses a session, are told to the user."""
+    editor = play(b"")
+    editor.wait(lambda: "the agent has ended" in editor.messages())
+    editor.nvim.exec_lua("require('acp').open({'/nonexistent/agent'})")
+    editor.wait(lambda: "the agent cannot be started" in editor.messages())

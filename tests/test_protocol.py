@@ -37,6 +37,8 @@ CHUNKS_V1 = [chunk("a"), chunk("b"), chunk("c")]
 RUNNING: Frame = (False, update_line("state_update", SESSION, state="running"))
 CHUNKS_V2: list[Frame] = [(False, chunk_line(said, session=SESSION)) for said in "abc"]
 CHUNK_V2 = CHUNKS_V2[0]
+PLAN: Frame = said("plan", entries=[])
+MODE: Frame = said("current_mode_update", currentModeId="m")
 COMMANDS = [{"name": "a", "description": "A"}, {"name": "b", "description": "B"}]
 OPTION = {"id": "a", "name": "A", "type": "boolean", "currentValue": True}
 
@@ -68,14 +70,6 @@ CASES: dict[str, tuple[list[Frame], Version]] = {
     "only the answer is there, of v2": ([agrees(2), *CHUNKS_V1], "v2"),
     "no version that exists": ([offers("1"), agrees(True), agrees(-1)], "v2"),
     # What only v1 has
-    "a tool call": ([call()], "v1"),
-    "a plan": ([said("plan", entries=[])], "v1"),
-    "a mode": ([said("current_mode_update", currentModeId="m")], "v1"),
-    "commands without a type": (
-        [said("available_commands_update", availableCommands=COMMANDS)],
-        "v1",
-    ),
-    "options with an id": ([said("config_option_update", configOptions=[OPTION])], "v1"),
     "a session with modes": ([agent(id=1, result={"sessionId": "s", "modes": {}})], "v1"),
     "a session with models": ([agent(id=1, result={"sessionId": "s", "models": {}})], "v1"),
     "a session with options": (
@@ -86,8 +80,20 @@ CASES: dict[str, tuple[list[Frame], Version]] = {
     "a session is loaded": ([asks(1, "session/load")], "v1"),
     "a mode is set": ([asks(1, "session/set_mode", modeId="m")], "v1"),
     "a terminal of the client": ([agent_asks(1, "terminal/create", command="x")], "v1"),
-    "a batch": ([(False, b"[5,%s]\n" % call()[1].strip())], "v1"),
-    # What may be v2 that lacks a part
+    "a batch": ([(False, b"[5,%s]\n" % permission(1, {"toolCallId": "c"})[1].strip())], "v1"),
+    # What may be v2 that lacks a part, or that nobody knows
+    "a tool call": ([call()], "v2"),
+    "the same tool call again": ([call()] * 5, "v2"),
+    "a tool call, a plan, and a mode": ([call(), PLAN, MODE], "v1"),
+    "commands without a type, options with an id, and a mode": (
+        [
+            said("available_commands_update", availableCommands=COMMANDS),
+            said("config_option_update", configOptions=[OPTION]),
+            MODE,
+        ],
+        "v1",
+    ),
+    "a tool call and two chunks without an id": ([call(), *CHUNKS_V1[:2]], "v1"),
     "three chunks without an id": (CHUNKS_V1, "v1"),
     "thoughts and messages without an id": ([thought("a"), thought("b"), chunk("c")], "v1"),
     "the same chunk again": ([*CHUNKS_V1[:2], *[CHUNKS_V1[1]] * 5, *CHUNKS_V2], "v2"),
@@ -120,7 +126,8 @@ CASES: dict[str, tuple[list[Frame], Version]] = {
     "a permission request with a title": ([(False, permission_line(1)), call()], "v2"),
     # What both have
     "chunks with an id": (CHUNKS_V2, "v2"),
-    "chunks with an id, then a tool call": ([*CHUNKS_V2 * 10, call()], "v1"),
+    "chunks with an id, then a tool call": ([*CHUNKS_V2 * 10, call()], "v2"),
+    "chunks with an id, then more": ([*CHUNKS_V2 * 10, call(), PLAN, MODE], "v1"),
     "an update of a tool call": ([said("tool_call_update", toolCallId="c")], "v2"),
     "junk": ([(False, b"junk\n"), (False, b"[1]\n"), said(5), (False, b"[" * 2_000 + b"\n")], "v2"),
 }
@@ -148,7 +155,10 @@ def test_what_came_before_is_told_again(case: str) -> None:
 
 
 HINTS: dict[str, tuple[list[Frame], Version]] = {
-    "one chunk without an id": ([chunk("a")], "v1"),
+    "one chunk without an id": ([chunk("a")], "v2"),
+    "two chunks without an id": ([chunk("a"), chunk("b")], "v1"),
+    "one tool call": ([call()], "v2"),
+    "a tool call and a plan": ([call(), PLAN], "v1"),
     "a prompt and its end": ([prompt(1, "q"), CHUNK_V2, ended(1)], "v1"),
     "as many chunks with an id": ([chunk("a"), CHUNK_V2], "v2"),
     "an update of both": ([said("tool_call_update", toolCallId="c")], "v2"),
@@ -196,7 +206,8 @@ def test_what_the_store_itself_sent_is_told_again() -> None:
     store.receive(agent_asks("x", "_unknown")[1])
     store.cancel(SESSION)
     assert store.snapshot(SESSION).prompts[0].status == "pending"
-    store.receive(call()[1])
+    for _, data in (call(), PLAN, MODE):
+        store.receive(data)
     assert store.protocol == "v1"
     assert conversation(store.snapshot(SESSION)) == [("user_message", "hello"), ("tool_call", "Do")]
     assert store.snapshot(SESSION).permissions == ()
@@ -227,7 +238,7 @@ def test_a_session_of_the_other_version_goes() -> None:
 def test_long_lines_are_told_again() -> None:
     """The problem of a line that is too long stays, whoever looks at the line."""
     store = Store(limits=Limits(line_length=400))
-    store.receive(b"x" * 500 + b"\n" + call()[1])
+    store.receive(b"x" * 500 + b"\n" + call()[1] + PLAN[1] + MODE[1])
     store.sent(b"x" * 500 + b"\n")
     assert store.protocol == "v1"
     assert [(problem.line, problem.kind) for problem in store.problems] == [(1, "too_long")]

@@ -40,6 +40,7 @@ from acp_client import Snapshot, wire
 from acp_client._v1_session import is_inferred
 
 CANCEL = client(method="session/cancel", params={"sessionId": SESSION})
+HERE = {"sessionId": SESSION}
 OLD_DIFF = {"type": "diff", "path": "/a", "oldText": "x\n", "newText": "y\n"}
 
 
@@ -684,11 +685,10 @@ def test_items_that_are_no_objects_are_left_out() -> None:
     frames = [*opened(configOptions=options_), said("plan", entries=junk)]
     frames += [said("available_commands_update", availableCommands=[*junk, {"name": "a"}])]
     frames += [patch(locations=junk, content=[5, None]), said("config_option_update", id="mode")]
-    store = play(
-        [*frames, asks(2, "session/set_config_option", configId=5), agent(id=2, result={})]
-    )
+    frames += [asks(2, "session/set_config_option", configId=5), agent(id=2, result={})]
+    store = play(frames)
     found = document(store.snapshot(SESSION))
-    assert [(one["configId"], one["currentValue"]) for one in found["configOptions"]] == []
+    assert options(store.snapshot(SESSION)) == [("mode", "ask")]
     assert [command["name"] for command in found["availableCommands"]] == ["a"]
     assert [entry["type"] for entry in found["entries"]] == ["tool_call"]
     assert found["plans"][0]["entries"] == []
@@ -878,18 +878,20 @@ def test_what_is_lenient_in_them_is_told() -> None:
 
 
 def test_notifications_of_vendors_are_entries() -> None:
-    """A notification outside `session/update` is kept with its method, if it has a session."""
-    stray = agent(method="_x/stray", params=[1])
-    named = agent(method="_x/named", params={"sessionId": SESSION, "k": 1})
-    store = play([stray, named, stray, agent(id=1, method="_x/request", params={})])
-    assert document(store.snapshot(SESSION))["entries"] == [
-        {
-            "type": "unknown",
-            "update": {"method": "_x/named", "params": {"sessionId": SESSION, "k": 1}},
-        },
-        {"type": "unknown", "update": {"method": "_x/stray", "params": [1]}},
+    """A notification outside `session/update` is kept with its method, wherever it belongs."""
+    stray, named = agent(method="_x/stray", params=[1]), agent(method="_x/named", params={**HERE})
+    own = [agent(method="elicitation/complete", params={**HERE}), agent(method="$/x", params={})]
+    snapshot = told(stray, *own, agent(id=1, method="_x/request", params={}), named, stray)
+    entry = {"type": "unknown", "update": {"method": "_x/stray", "params": [1]}}
+    assert document(snapshot)["entries"] == [
+        {"type": "unknown", "update": {"method": "_x/named", "params": HERE}},
+        entry,
+        entry,
     ]
-    assert [(one.line, one.kind) for one in store.problems] == [(1, "skipped")]
+    there = agent(method="_x/named", params={"sessionId": "t"})
+    store = play([named, there, stray])
+    assert [len(store.snapshot(name).entries) for name in store.sessions] == [1, 2]
+    assert document(told(stray, *opened()))["entries"] == [entry]
 
 
 def test_messages_are_read_as_far_as_they_can_be() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -103,29 +103,32 @@ def decode_unknown(line: bytes) -> tuple[str, wire.Unknown] | None:
     Returns the session and the update. All that there is to such an update is its tag, so agents
     that stream updates of their own are spared the lenient path, which gives the same.
     """
+    if len(line) > MAX_DEPTH and nests_deeper(line):
+        return None
     try:
-        message = _decode_any(line)
+        params = _unknown_decoder()(line).params
     except Refused:
         return None
-    if type(message) is not dict or message.keys() != _UPDATE_KEYS:
-        return None
-    params = message["params"]
-    if message["jsonrpc"] != "2.0" or message["method"] != "session/update":
-        return None
-    if type(params) is not dict or params.keys() != _PARAMETER_KEYS:
-        return None
-    session_id, update = params["sessionId"], params["update"]
-    if type(session_id) is not str or type(update) is not dict or nests_deeper(line):
-        return None
-    tag = update.get("sessionUpdate")
+    tag = params.update.get("sessionUpdate")
     if type(tag) is not str or tag in wire.UPDATE_TAGS:
         return None
-    return session_id, wire.Unknown(update)
+    return params.sessionId, wire.Unknown(params.update)
 
 
-_decode_any = msgspec.json.Decoder().decode
-_UPDATE_KEYS: Final = {"jsonrpc", "method", "params"}
-_PARAMETER_KEYS: Final = {"sessionId", "update"}
+@cache
+def _unknown_decoder() -> Callable[[bytes], _RawMessage]:
+    return msgspec.json.Decoder(_RawMessage).decode
+
+
+class _RawParameters(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    sessionId: str  # noqa: N815  # the key
+    update: dict[str, Any]
+
+
+class _RawMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    jsonrpc: Literal["2.0"]
+    method: Literal["session/update"]
+    params: _RawParameters
 
 
 def decode(
@@ -155,6 +158,10 @@ def decode_line(
     try:
         update = decode_update(data)
     except Refused:
+        unknown = None if unterminated else decode_unknown(data)
+        if unknown is not None:
+            params = wire.UpdateSessionNotification(*unknown)
+            return wire.Notification("session/update", params)
         return decode_refused(data, number, report, sent=sent, unterminated=unterminated)
     params = update.params
     if isinstance(params.update, wire.StateUpdate):  # it may hold keys of another state yet

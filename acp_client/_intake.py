@@ -71,6 +71,8 @@ class _Reading(Struct, frozen=True, gc=False, eq=False):
     entity_id: Callable[[Any], str]
 
 
+_TAG: Final = b'"sessionUpdate":'
+
 _NO_HEAD: Final = b"\n\n"
 """The head of no line: a line holds one line feed, at its end."""
 
@@ -92,6 +94,7 @@ class Intake:
         head, tail = _NO_HEAD, b""
         decode_string: Any = None
         append: Any = None
+        unknown = b""  # how the last update that nobody knows began: the next may be its like
         for index, line in enumerate(lines):
             rest = line.removeprefix(head)  # the line itself where it has no such head
             if rest is not line:
@@ -102,15 +105,16 @@ class Intake:
                         continue
                     except Refused:
                         pass  # not one string: the line is decoded as a whole
+            if unknown and line.startswith(unknown) and self._take_unknown(drafts, line):
+                continue
             try:
                 params = decode_update(line).params
             except Refused:
-                unknown = decode_unknown(line)
-                if unknown is None:
+                if self._take_unknown(drafts, line):
+                    unknown = _beginning(line)
+                else:
                     take_odd(line, index)
                     head = _NO_HEAD  # the drafts may be others now
-                else:
-                    drafts.reduce(*unknown)
                 continue
             event: Any = params.update
             drafts.reduce(params.session_id, event)
@@ -119,6 +123,12 @@ class Intake:
                 if envelope is not None:
                     head, tail, decode_string = envelope.head, envelope.tail, envelope.decode
                     append = _append(drafts, envelope.chunk)
+
+    def _take_unknown(self, drafts: Drafts, line: bytes) -> bool:
+        unknown = decode_unknown(line)
+        if unknown is not None:
+            drafts.reduce(*unknown)
+        return unknown is not None
 
     def _envelope(self, line: bytes, session_id: str, event: Any) -> _Envelope | None:
         """Return the envelope of the run that a chunk belongs to, if it is known or can be now."""
@@ -147,6 +157,12 @@ class Intake:
         if len(self._envelopes) >= _ENVELOPES_KEPT:
             self._envelopes.clear()
         self._envelopes[envelope.chunk] = self._former[envelope.chunk[0]] = envelope
+
+
+def _beginning(line: bytes) -> bytes:
+    """Return a line up to the tag of its update, and with it."""
+    found = _STRING.match(line, line.find(_TAG) + len(_TAG))
+    return line[: found.end()] if found else b""
 
 
 def _carried_over(former: _Envelope, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:

@@ -42,7 +42,7 @@ _ENOUGH: Final = 3
 
 _ENOUGH_AT_THE_END: Final = 2
 
-_FIRST: Final = 500
+_FIRST: Final = 200
 """Lines that are looked at."""
 
 

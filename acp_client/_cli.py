@@ -28,12 +28,19 @@ from ._cli_input import (
     reason,
     recording_of,
 )
-from ._cli_replay import LIMITS, Wish, open_page, show_documents, show_live, show_transcript
+from ._cli_replay import (
+    LIMITS,
+    Wish,
+    open_page,
+    print_json,
+    show_documents,
+    show_live,
+    show_transcript,
+)
 from ._cli_stats import Report, Statistics
 from ._playback import Feeder
 from ._protocol import PROTOCOLS, Protocol
 from ._recordings import FORMAT_NAMES, write_envelope
-from ._serialization import to_json
 from ._store import Store
 from ._text import escape
 from ._version import __version__
@@ -154,7 +161,7 @@ def stats(file: str, as_json: bool, format_name: str | None, protocol: Protocol 
     """Tell what a recording is made of, and how fast it was reduced."""
     report = _report(file, format_name, protocol)
     if as_json:
-        sys.stdout.buffer.write(to_json(report.document()) + b"\n")
+        print_json(report.document())
         return
     from ._cli_stats_lines import report_lines  # it imports Rich
 

@@ -6,7 +6,7 @@ import io
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import click
@@ -19,6 +19,7 @@ from ._recordings import Frame, Recording
 from ._serialization import to_document, to_json
 from ._snapshot import Snapshot
 from ._store import Store
+from ._text import escape_json
 
 if TYPE_CHECKING:
     from ._cli_page import Page
@@ -51,8 +52,14 @@ def show_documents(file: str, wish: Wish) -> None:
         "sessions": [to_document(snapshot) for snapshot in _chosen(played.store, wish.session)],
         "problems": [attrs.asdict(problem) for problem in played.store.problems],
     }
-    sys.stdout.buffer.write(to_json(document) + b"\n")
+    print_json(document)
     played.raise_if_interrupted()
+
+
+def print_json(document: Any) -> None:
+    """Print a document on one line, with what a terminal may act on as escapes."""
+    text = escape_json(to_json(document).decode())
+    sys.stdout.buffer.write(text.encode() + b"\n")
 
 
 def show_transcript(file: str, wish: Wish) -> None:

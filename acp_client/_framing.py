@@ -1,8 +1,9 @@
 """Bytes in any split to whole lines.
 
-A line ends at LF and at nothing else, and keeps its LF. Pieces of an unfinished line are kept apart
+A line ends at LF and at nothing else, and keeps its LF. An unfinished line is kept in one buffer
 until its end comes, so that a line which arrives byte by byte costs what it is long. A line over
-the limit is skipped to its end: `TOO_LONG` takes its place, and no more than the limit is kept.
+the limit is skipped to its end: `TOO_LONG` takes its place, and no more than the limit is kept,
+whatever the size of the reads.
 """
 
 from __future__ import annotations
@@ -19,19 +20,24 @@ class Framer:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._pieces: list[bytes] = []
+        self._begun = bytearray()
         self._held = 0
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes; return the lines that they finish."""
+        if len(data) <= self._limit:
+            return self._cut(data)
+        parts = range(0, len(data), self._limit)
+        return [line for place in parts for line in self._cut(data[place : place + self._limit])]
+
+    def _cut(self, data: bytes) -> list[bytes]:
+        """Take no more bytes than a line may have."""
         lines = list(BytesIO(data))  # takes a quarter of the time of `data.split`
         last = b"" if data.endswith(b"\n") or not lines else lines.pop()
         if lines and self._held:
             self._hold(lines[0][:-1])
             lines[0] = self._release(b"\n")
-        if len(data) > self._limit:
-            lines = [TOO_LONG if len(line) > self._limit + 1 else line for line in lines]
         self._hold(last)
         return lines
 
@@ -43,13 +49,13 @@ class Framer:
         self._held += len(piece)
         if self._held > self._limit:
             self._skipping = True
-            self._pieces.clear()
-        elif piece:
-            self._pieces.append(piece)
+            self._begun = bytearray()
+        else:
+            self._begun += piece
 
     def _release(self, end: bytes) -> bytes:
-        line = TOO_LONG if self._skipping else b"".join([*self._pieces, end])
-        self._pieces.clear()
+        line = TOO_LONG if self._skipping else bytes(self._begun) + end
+        self._begun = bytearray()
         self._held = 0
         self._skipping = False
         return line

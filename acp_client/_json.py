@@ -21,6 +21,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from ._text import escape
+
 MAX_DEPTH: Final = 1000
 """Levels of nesting, the outermost container being the first, beyond which text is refused."""
 
@@ -327,8 +329,8 @@ class Json:
         return hash(self.text)
 
     def __repr__(self) -> str:
-        text = self.text.decode()
-        return f"Json({text if len(text) <= 60 else text[:57] + '...'})"
+        text = self.text[:300].decode("utf-8", "ignore")
+        return f"Json({escape(text if len(text) <= 60 else text[:57] + '...')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (self.text,))

@@ -291,6 +291,11 @@ class Snapshot:
         return IDLE if state is None else state
 
     @property
+    def is_idle(self) -> bool:
+        """Whether the agent is ready for a prompt: the last reported state is idle, or none is."""
+        return state_name(self.state) == "idle"
+
+    @property
     def usage(self) -> Usage | None:
         """Tokens and cost, once they were reported."""
         return self.surroundings.usage

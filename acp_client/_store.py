@@ -69,8 +69,11 @@ class Store:
     `protocol` says what the agent speaks, `"v1"` or `"v2"`; without it, that is learned from
     `initialize`, or from the first messages. Raises `InvalidValueError` for anything else.
 
-    All methods may be called from any thread; they take turns. Snapshots may be read from any
-    thread at any time, and a snapshot once taken never changes.
+    Threads: all methods may be called from any of them, callbacks included. Those that feed the
+    store take turns; reading does not wait for them. Snapshots may be read, continued with `apply`
+    and compared with `changes` anywhere at any time, and a snapshot once taken never changes. What
+    is not promised: that two sessions that one batch changes are seen to change together, or that
+    whoever reads a snapshot is not a step ahead of the subscribers, whose calls come afterwards.
 
     `on_callback_error` is called with each exception that a subscriber raises; until it is set,
     they are printed.

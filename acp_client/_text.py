@@ -101,6 +101,21 @@ def escape_html(text: str, *, keep_newlines: bool = True) -> str:
     return text
 
 
+def escape_json(text: str) -> str:
+    r"""Make JSON text safe to print: unsafe characters become `\u202e` and the like.
+
+    It means the same. Line feeds and tabs stay, since they stand between values.
+    """
+    if compiled(_SUSPECT).search(text) is None:
+        return text
+    return compiled(rf"{_UNSAFE}+").sub(_as_units, text)
+
+
+def _as_units(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(rf"\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
 def strip_hidden(text: str) -> str:
     """Leave out every unsafe character but the controls, from within emoji too."""
     if text.isascii() or compiled(_MAYBE_HIDDEN).search(text) is None:

@@ -25,7 +25,8 @@ import acp_client
 from acp_client import wire
 
 LONGEST_LINE = 32 * 1024 * 1024  # asyncio's own limit is 64 KiB, less than a file in a message
-NOT_FOUND, GONE = -32601, -32000
+NOT_FOUND = -32601
+ENDED = wire.Error(-32000, "the agent's output ended")
 
 
 def message(**members: Any) -> bytes:
@@ -45,6 +46,7 @@ class Connection:
         self._output = process.stdout
         self._numbers = itertools.count(1)
         self._waiting: dict[wire.RequestId, asyncio.Future[wire.Response]] = {}
+        self._has_ended = False
 
     @classmethod
     async def start(cls, command: list[str]) -> Connection:
@@ -65,7 +67,12 @@ class Connection:
         data = message(id=number, method=method, params=params)
         self.store.sent(data)  # before it is written: the answer must find its request
         self.pipe.write(data)
-        response = await answer
+        if self._has_ended:
+            self._give_up()
+        try:
+            response = await answer
+        finally:
+            del self._waiting[number]
         if response.result is None:
             reason = response.error.message if response.error else "the answer is malformed"
             raise RuntimeError(f"{method}: {acp_client.escape(reason, keep_newlines=False)}")
@@ -78,17 +85,24 @@ class Connection:
             if b'"session/update"' not in line:  # those are the store's business alone
                 self._look_at(line)
         self.store.end()
-        error = wire.Error(GONE, "the agent's output ended")
-        self.store.disconnect(error)
+        self.store.disconnect(ENDED)
+        self._has_ended = True
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Answer all requests that nobody else will answer."""
         for number, answer in self._waiting.items():
-            if not answer.done():  # it is, if whoever asked was interrupted
-                answer.set_result(wire.Response(number, error=error))
+            self._settle(answer, wire.Response(number, error=ENDED))
+
+    def _settle(self, answer: asyncio.Future[wire.Response], response: wire.Response) -> None:
+        if not answer.done():  # it is, when whoever asked was interrupted
+            answer.set_result(response)
 
     def _look_at(self, line: bytes) -> None:
         """Take answers to our own requests, and refuse requests that we know nothing of."""
         match acp_client.decode(line)[0]:
             case wire.Response() as response if response.id in self._waiting:
-                self._waiting.pop(response.id).set_result(response)
+                self._settle(self._waiting[response.id], response)
             case wire.Request(method=method) as request if method != "session/request_permission":
                 error = {"code": NOT_FOUND, "message": f"{method} is not offered"}
                 self.pipe.write(message(id=request.id, error=error))

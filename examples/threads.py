@@ -31,7 +31,8 @@ import acp_client
 from acp_client import wire
 
 PICTURES_A_SECOND = 30
-NOT_FOUND, GONE = -32601, -32000
+NOT_FOUND = -32601
+ENDED = wire.Error(-32000, "the agent's output ended")
 
 
 def message(**members: Any) -> bytes:
@@ -67,6 +68,8 @@ class Connection:
         data = message(id=number, method=method, params=params)
         self.store.sent(data)  # before it is written: the answer must find its request
         self.outbox.put(data)
+        if self.has_ended:  # perhaps before the request was among those that wait
+            self._give_up()
         response = answer.get()
         if response.result is None:
             reason = response.error.message if response.error else "the answer is malformed"
@@ -102,15 +105,19 @@ class Connection:
                 if b'"session/update"' not in line:  # those are the store's business alone
                     self._look_at(line)
         self.store.end()
-        error = wire.Error(GONE, "the agent's output ended")
-        self.store.disconnect(error)
-        while self._waiting:
-            number, answer = self._waiting.popitem()
-            answer.put(wire.Response(number, error=error))
+        self.store.disconnect(ENDED)
         self.has_ended = True
+        self._give_up()
         self.outbox.put(b"")
         for reader in self._readers:
             reader.close()
+
+    def _give_up(self) -> None:
+        """Answer all requests that nobody else will answer."""
+        with suppress(KeyError):  # there is none left
+            while True:
+                number, answer = self._waiting.popitem()
+                answer.put(wire.Response(number, error=ENDED))
 
     def _look_at(self, line: bytes) -> None:
         """Take answers to our own requests, and refuse requests that we know nothing of."""

@@ -119,14 +119,15 @@ def test_requests_of_no_session_stay_open() -> None:
     assert store.sessions == ("s2",)
 
 
-def test_memory_is_level_where_sessions_come_and_go() -> None:
+@pytest.mark.parametrize("protocol", ["v2", "v1"])
+def test_memory_is_level_where_sessions_come_and_go(protocol: Protocol) -> None:
     """Sessions that are opened and closed leave nothing behind."""
-    store = Store(protocol="v2")
+    store = Store(protocol=protocol)
 
     def live(number: int) -> None:
         session = f"session {number}"
         store.sent(line(id=number, method="session/prompt", params=prompt(session)))
-        store.receive(permission_line(number, session))
+        store.receive(permission_line(number, session, toolCall={"toolCallId": "c", "title": "t"}))
         for place in range(20):
             store.receive(chunk_line("some words " * 20, f"m{place}", session))
         store.close_session(session)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,15 +70,30 @@ def test_no_more_than_the_limit_is_held() -> None:
     framer, most = Framer(100), 0
     for _ in range(10_000):
         framer.feed(b"x" * 7)
-        most = max(most, sum(map(len, framer._pieces)))
+        most = max(most, len(framer._begun))
     assert most <= 100
     assert framer.feed(b"\nok\n") == [TOO_LONG, b"ok\n"]
 
 
-def test_pieces_of_a_line_are_joined_once() -> None:
-    """A line that comes byte by byte is kept in pieces until its end."""
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_an_unfinished_line_takes_what_it_is_long(size: int) -> None:
+    """A line that comes in tiny pieces takes no more memory than one that comes whole."""
+    framer = Framer(100_000)
+    for _ in range(0, 60_000, size):
+        framer.feed(b"xyz"[:size])
+    assert sys.getsizeof(framer._begun) < 75_000
+    (line,) = framer.feed(b"\n")
+    assert len(line) == 60_001
+
+
+def test_much_at_once_is_cut_in_parts() -> None:
+    """Of a read that is longer than a line may be only as much as a line is copied at a time."""
     framer = Framer(10_000)
-    for _ in range(5_000):
-        framer.feed(b"x")
-    assert len(framer._pieces) == 5_000
-    assert framer.feed(b"\n") == [b"x" * 5_000 + b"\n"]
+    data = b"x" * 3_000_000
+    tracemalloc.start()
+    try:
+        assert framer.feed(data) == []
+        assert tracemalloc.get_traced_memory()[1] < 60_000
+    finally:
+        tracemalloc.stop()
+    assert framer.feed(b"\nok\n") == [TOO_LONG, b"ok\n"]

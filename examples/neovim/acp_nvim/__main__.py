@@ -17,7 +17,6 @@ from typing import Any
 import pynvim
 
 import acp_client as acp
-from acp_client import _changes as step
 from acp_client import wire
 
 from . import drawing
@@ -80,17 +79,17 @@ class Plugin:
         finally:
             self._is_drawing = False
 
-    def _draw_changes(self, changes: tuple[step.Change, ...]) -> None:
+    def _draw_changes(self, changes: tuple[acp.Change, ...]) -> None:
         view = self._view
         view.draw(changes)
         rows = ((place, view.document.row(place)) for place in view.signs)
         signs = [(place + 1, row, *view.signs[place]) for place, row in rows]
         view.signs.clear()
-        is_new = any(isinstance(change, step.Reset) for change in changes)
+        is_new = any(isinstance(change, acp.Reset) for change in changes)
         edits = view.document.take_edits()
         self._call("draw", self._buffer, is_new, edits, signs, len(view.options))
         for change in changes:
-            if isinstance(change, step.NoticesAdded):
+            if isinstance(change, acp.NoticesAdded):
                 for notice in change.notices:
                     level = LEVELS.get(notice.severity, INFO)
                     self._say(drawing.joined(notice.title, notice.description), level)

@@ -12,7 +12,6 @@ from typing import Any
 
 import acp_client as acp
 from acp_client import wire
-from acp_client._text import escape, join_text
 
 INDENT = "  "
 QUOTE = "  │ "
@@ -40,12 +39,12 @@ PROMPTS = {
 
 def joined(*words: Any) -> str:
     """Put what there is of some words into one safe line."""
-    return " · ".join(escape(str(word), keep_newlines=False) for word in words if word)
+    return " · ".join(acp.escape(str(word), keep_newlines=False) for word in words if word)
 
 
 def lines_of(text: str, indent: str = INDENT) -> list[str]:
     """Make text safe, as indented lines."""
-    return [indent + line for line in escape(text).split("\n")]
+    return [indent + line for line in acp.escape(text).split("\n")]
 
 
 def fields_of(item: Any) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def speech(content: Iterable[wire.ContentBlock]) -> tuple[list[str], str | None]
         if kind is not wire.TextContent:
             lines += map(label, blocks)
             last = None
-        elif text := join_text(getattr(block, "text", "") for block in blocks):
+        elif text := acp.ContentBlocks.of(blocks).text:
             lines += lines_of(text)
             last = text.rpartition("\n")[2]
     return lines, last

@@ -13,7 +13,6 @@ from functools import singledispatchmethod
 from typing import Any
 
 import acp_client as acp
-from acp_client import _changes as step
 from acp_client import wire
 
 from . import drawing
@@ -60,7 +59,7 @@ class View:
         self._usage: acp.Usage | None = None
         self._info = acp.SessionInfo()
 
-    def draw(self, changes: Iterable[step.Change]) -> None:
+    def draw(self, changes: Iterable[acp.Change]) -> None:
         """Apply changes."""
         for change in changes:
             self._draw(change)
@@ -70,7 +69,7 @@ class View:
         """Draw nothing of commands, options and notices."""
 
     @_draw.register
-    def _reset(self, change: step.Reset) -> None:
+    def _reset(self, change: acp.Reset) -> None:
         new = change.snapshot
         self.document.clear()
         self._drawn, self.signs, self._shown = [], {}, {}
@@ -85,7 +84,7 @@ class View:
     # --- Entries ---
 
     @_draw.register
-    def _entry_added(self, change: step.EntryAdded) -> None:
+    def _entry_added(self, change: acp.EntryAdded) -> None:
         self._add(change.entry)
 
     def _add(self, entry: acp.Entry) -> None:
@@ -100,14 +99,14 @@ class View:
             self.signs[place] = drawing.SIGNS.get(entry.status, drawing.UNKNOWN_SIGN)
 
     @_draw.register
-    def _entry_changed(self, change: step.EntryChanged) -> None:
+    def _entry_changed(self, change: acp.EntryChanged) -> None:
         drawn, head = self._drawn[change.place], drawing.head(change.new)
         self.document.replace(change.place, 0, drawn.head, head)
         drawn.head = len(head)
         self._draw_sign(change.place, change.new)
 
     @_draw.register
-    def _content_replaced(self, change: step.ContentReplaced) -> None:
+    def _content_replaced(self, change: acp.ContentReplaced) -> None:
         self._draw_content(change.place, change.entry)
 
     def _draw_content(self, place: int, entry: acp.Entry) -> None:
@@ -120,7 +119,7 @@ class View:
             self.document.replace(place, drawn.head, None, lines)
 
     @_draw.register
-    def _text_appended(self, change: step.TextAppended) -> None:
+    def _text_appended(self, change: acp.TextAppended) -> None:
         if isinstance(change.entry, acp.ToolCall):
             self._draw_items(change.place, change.index, change.items)
         elif change.text:
@@ -142,7 +141,7 @@ class View:
         drawn.last = text.rpartition("\n")[2]
 
     @_draw.register
-    def _items_appended(self, change: step.ItemsAppended) -> None:
+    def _items_appended(self, change: acp.ItemsAppended) -> None:
         if isinstance(change.entry, acp.ToolCall):
             self._draw_items(change.place, change.index, change.items)
         else:
@@ -175,11 +174,11 @@ class View:
         return len(self.document.blocks[place]) - below
 
     @_draw.register
-    def _terminal_redrawn(self, change: step.TerminalAdded | step.OutputReplaced) -> None:
+    def _terminal_redrawn(self, change: acp.TerminalAdded | acp.OutputReplaced) -> None:
         self._draw_terminal(change.terminal)
 
     @_draw.register
-    def _terminal_changed(self, change: step.TerminalChanged) -> None:
+    def _terminal_changed(self, change: acp.TerminalChanged) -> None:
         self._draw_terminal(change.new)
 
     def _draw_terminal(self, terminal: acp.Terminal) -> None:
@@ -188,7 +187,7 @@ class View:
             self._replace_item(place, index, 0, drawing.terminal_lines(terminal))
 
     @_draw.register
-    def _output_appended(self, change: step.OutputAppended) -> None:
+    def _output_appended(self, change: acp.OutputAppended) -> None:
         if change.start.column:  # it goes on in a row of more columns than are ever looked at
             self._draw_terminal(change.terminal)
             return
@@ -221,27 +220,27 @@ class View:
         self.document.replace_tail([line for block in blocks for line in block])
 
     @_draw.register
-    def _one_changed(self, change: step.PlanChanged | step.PromptChanged) -> None:
-        held = self._plans if isinstance(change, step.PlanChanged) else self._prompts
+    def _one_changed(self, change: acp.PlanChanged | acp.PromptChanged) -> None:
+        held = self._plans if isinstance(change, acp.PlanChanged) else self._prompts
         held[change.place] = change.new
         self._draw_tail()
 
     @_draw.register
-    def _permissions_changed(self, change: step.PermissionsChanged) -> None:
+    def _permissions_changed(self, change: acp.PermissionsChanged) -> None:
         self.permissions = change.new
         self._draw_tail()
 
     @_draw.register
-    def _state_changed(self, change: step.StateChanged) -> None:
+    def _state_changed(self, change: acp.StateChanged) -> None:
         self._state = change.new
         self._draw_tail()
 
     @_draw.register
-    def _usage_changed(self, change: step.UsageChanged) -> None:
+    def _usage_changed(self, change: acp.UsageChanged) -> None:
         self._usage = change.new
         self._draw_tail()
 
     @_draw.register
-    def _info_changed(self, change: step.InfoChanged) -> None:
+    def _info_changed(self, change: acp.InfoChanged) -> None:
         self._info = change.new
         self._draw_tail()

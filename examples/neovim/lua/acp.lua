@@ -53,7 +53,7 @@ end
 -- Keys ------------------------------------------------------------------------------------------
 
 function M.ask(buffer)
-  vim.ui.input({ prompt = "Prompt: " }, function(text)
+  pcall(vim.ui.input, { prompt = "Prompt: " }, function(text) -- Ctrl-C raises
     if text and text ~= "" then
       M.act(buffer, "prompt", text)
     end
@@ -102,7 +102,7 @@ local function extend(buffer, row, text)
   vim.fn.setbufline(buffer, row + 1, line .. text)
 end
 
-local function replace(buffer, first, last, lines)
+local function replace(buffer, views, first, last, lines)
   local both = math.min(last - first, #lines)
   if both > 0 then
     vim.fn.setbufline(buffer, first + 1, vim.list_slice(lines, 1, both))
@@ -112,19 +112,53 @@ local function replace(buffer, first, last, lines)
   elseif first + both < last then
     vim.fn.deletebufline(buffer, first + both + 1, last)
   end
+  for _, top in pairs(views) do
+    if last < top.now then
+      top.now = top.now + #lines - (last - first)
+    end
+  end
 end
 
---- Apply edits, in order, and show signs. The last line stays the last, so a cursor on it follows.
+-- What stands at the top of a window stays there when lines above it come or go. (Neovim sees to
+-- that in all windows but the current one.) A window with its cursor on the last line follows.
+
+local function views(buffer)
+  local found = {}
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    local view = vim.api.nvim_win_call(window, vim.fn.winsaveview)
+    if view.lnum < vim.api.nvim_buf_line_count(buffer) then
+      found[window] = { was = view.topline, now = view.topline }
+    end
+  end
+  return found
+end
+
+local function restore(found)
+  for window, top in pairs(found) do
+    if top.was ~= top.now then
+      vim.api.nvim_win_call(window, function()
+        vim.fn.winrestview({ topline = top.now })
+      end)
+    end
+  end
+end
+
+--- Apply edits, in order, and show signs.
 function M.draw(buffer, is_new, edits, signs, options)
   if not vim.api.nvim_buf_is_valid(buffer) then
     return
   end
+  local found = views(buffer)
   vim.bo[buffer].modifiable = true
   for _, edit in ipairs(edits) do
-    local apply = #edit == 2 and extend or replace
-    apply(buffer, unpack(edit))
+    if #edit == 2 then
+      extend(buffer, unpack(edit))
+    else
+      replace(buffer, found, unpack(edit))
+    end
   end
   vim.bo[buffer].modifiable = false
+  restore(found)
   vim.b[buffer].acp_options = options
   if is_new then
     vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
@@ -133,6 +167,9 @@ function M.draw(buffer, is_new, edits, signs, options)
     local id, row, text, group = unpack(sign)
     local mark = { id = id, sign_text = text, sign_hl_group = group }
     vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, mark)
+  end
+  if vim.api.nvim_get_mode().mode == "c" then -- a prompt is being typed
+    vim.cmd("redraw")
   end
 end
 

@@ -1,0 +1,68 @@
+"""Whatever was found by fuzzing once is tried again, and the engines can be run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fuzz import engines
+from fuzz.targets import TARGETS, Target
+from hypothesis import strategies as st
+
+FOUND = [(name, path) for name in TARGETS for path in engines.seeds(name)]
+
+
+@pytest.mark.parametrize(("name", "path"), FOUND, ids=lambda part: getattr(part, "name", part))
+def test_seeds_are_handled(name: str, path: Path) -> None:
+    """What a target once stumbled over, or what leads it far, does no harm."""
+    TARGETS[name].check(path.read_bytes())
+
+
+def test_every_target_has_seeds() -> None:
+    """No target begins from nothing, and every directory of seeds has a target."""
+    assert {name for name, _ in FOUND} == set(TARGETS)
+    assert {path.name for path in engines.SEEDS.iterdir()} == set(TARGETS)
+
+
+@pytest.fixture
+def reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Give the lines of a report, while seeds are kept elsewhere."""
+    monkeypatch.setattr(engines, "SEEDS", tmp_path)
+    monkeypatch.setattr(engines, "_ROUND", 20)
+    return []
+
+
+def test_a_target_without_findings_is_counted(reported: list[str]) -> None:
+    """Inputs are tried for the given time, and the report says how many."""
+    assert engines.structured("stored", 0.01, reported.append)
+    assert reported[-1].startswith("stored: 20 structured inputs")
+
+
+def test_a_finding_is_made_small_and_kept(
+    reported: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An input that fails is kept as the least that fails like it."""
+
+    def check(data: bytes) -> None:
+        assert len(data) < 3, "too long"
+
+    monkeypatch.setitem(TARGETS, "stored", Target(check, st.binary(min_size=2, max_size=9)))
+    assert not engines.structured("stored", 5, reported.append)
+    assert "too long" in reported[0]
+    (seed,) = engines.seeds("stored")
+    assert seed.read_bytes() == b"\0\0\0"
+    assert str(seed) in reported[-1]
+    assert seed.parent.parent == tmp_path
+
+
+def test_hanging_is_a_finding(reported: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An input that takes longer than anybody would wait is kept too."""
+
+    def hang(data: bytes) -> None:
+        while data:
+            pass
+
+    monkeypatch.setattr("fuzz.targets.PATIENCE", 0.05)
+    monkeypatch.setitem(TARGETS, "stored", Target(hang, st.just(b"x")))
+    assert not engines.structured("stored", 5, reported.append)
+    assert "HangError" in reported[0]

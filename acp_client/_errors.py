@@ -6,7 +6,7 @@ exceptions here; a mess from the peer becomes a `Problem` and is never raised.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
@@ -28,16 +28,7 @@ malformed, dropped whole. `defaulted`: a malformed optional field, taken as abse
 malformed list item, left out. `truncated`: an unterminated last line that is no JSON text.
 """
 
-PROBLEM_KINDS: tuple[ProblemKind, ...] = (
-    "not_json",
-    "invalid_message",
-    "too_long",
-    "too_deep",
-    "rejected",
-    "defaulted",
-    "skipped",
-    "truncated",
-)
+PROBLEM_KINDS: tuple[ProblemKind, ...] = get_args(ProblemKind)
 
 
 @attrs.frozen

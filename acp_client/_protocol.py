@@ -9,8 +9,8 @@ v1 and v2 differ in how a message is read, so a connection has to know which it 
    settles it, and so does a call or a result that only v1 has. An update is a hint of v1 and no
    more: to a reader of v2 a `tool_call` is a variant that it does not know, and a chunk without a
    message id lacks a part. Hints add up, but a chunk with an id takes back one without. Until it
-   is settled the messages go as v2, and after `_FIRST` lines that stays so; if the input ends
-   before, two hints are enough.
+   is settled the messages go as v2, and after `_FIRST` lines, or `_FIRST_BYTES`, that stays so;
+   if the input ends before, two hints are enough.
 
 The lines until then are remembered. If they turn out to be v1, they all are told again, in the
 words of that version: a prompt before the first telling message, say, is an entry in v1 and is none
@@ -43,6 +43,7 @@ _ENOUGH: Final = 3
 _ENOUGH_AT_THE_END: Final = 2
 
 _FIRST: Final = 200
+_FIRST_BYTES: Final = 4 * 1024 * 1024
 """Lines that are looked at."""
 
 
@@ -69,6 +70,7 @@ class Connection:
         self._chunks = 0
         self._last_update: Any = None
         self._lines: list[_Line] = []
+        self._size = 0
         self._prompts: set[Any] = set()
         self._go(protocol == "v1")
 
@@ -106,12 +108,9 @@ class Connection:
         if self._settled:
             return self._told(line, report)
         before = self.protocol
-        self._lines.append(line)
         for message in _messages(data):
             self._look(message, sent)
-        lines = self._lines
-        if len(lines) >= _FIRST:
-            self.settle()
+        lines = self._remember(line)
         if self._settled:
             self._lines = []
         if self.protocol == before:
@@ -136,7 +135,16 @@ class Connection:
     def remember_sent(self, data: bytes) -> None:
         """Take note of a line of the client that the caller follows by itself."""
         if not self._settled:
-            self._lines.append(_Line(data.rstrip(b"\n"), 0, True, False))
+            self._remember(_Line(data.rstrip(b"\n"), 0, True, False))
+
+    def _remember(self, line: _Line) -> list[_Line]:
+        """Return all lines so far; once they are many, or much, it stays with what it is."""
+        lines = self._lines
+        lines.append(line)
+        self._size += len(line.data)
+        if len(lines) >= _FIRST or self._size >= _FIRST_BYTES:
+            self.settle()
+        return lines
 
     def _told(self, line: _Line, report: Report) -> list[Told]:
         if line.data == TOO_LONG:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -73,22 +74,40 @@ def _attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt, ...
     if first[:1] not in (b"{", b"["):
         return (_by_lines,)
     if not is_json(first):
+        if first.startswith(b"{") and _is_crowded(first):
+            return (_by_lines, _by_words) if complete else (_by_lines,)
         return (_by_texts, _by_lines, _by_words) if complete else (_by_texts, _by_lines)
     if first[:1] == b"[" and not goes_on:
         return (_by_texts,) if complete else ()
     return (_by_lines, _by_texts)
 
 
+def _is_crowded(line: bytes) -> bool:
+    """Tell a line of two messages, which is a broken line and not a text over many lines."""
+    try:
+        end = json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))[1]
+    except (ValueError, RecursionError):
+        return False
+    return end < len(line)
+
+
 def _by_lines(head: bytes, rows: Sequence[Format]) -> Recognised | None:
     words = 0
     lines = filter(None, (trim(line) for line in head.split(b"\n")))
     for line in itertools.islice(lines, _MOST_VALUES):
-        row = _row_of(line, rows, JSON_TEXTS)
+        row = _row_of_line(line, rows)
         is_word = not is_json(line)
         if row is not None and (is_word or words <= _MOST_WORDS):
             return Recognised(row)
         words += is_word
     return None
+
+
+def _row_of_line(line: bytes, rows: Sequence[Format]) -> Format | None:
+    """Choose a row for a line; a message that lacks its version is a message, and a wrong one."""
+    row = _row_of(line, rows, JSON_TEXTS)
+    is_raw = RAW in rows and RAW.recognises(line, members_if_any(line))
+    return RAW if is_raw and row is not None and row.name == "updates" else row
 
 
 def _by_texts(head: bytes, rows: Sequence[Format]) -> Recognised | None:

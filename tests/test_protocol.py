@@ -28,7 +28,7 @@ from v1_traffic import (
 )
 
 import acp_client
-from acp_client import Limits, Store
+from acp_client import Limits, Store, wire
 from acp_client._protocol import _FIRST
 
 Version = Literal["v1", "v2"]
@@ -250,6 +250,20 @@ def test_the_search_ends() -> None:
     store.receive(call()[1])
     assert store.protocol == "v2"
     assert [entry.type for entry in store.snapshot(SESSION).entries] == ["agent_message", "unknown"]
+
+
+def test_lines_are_remembered_in_part() -> None:
+    """What is remembered until it shows takes no more memory than a few lines may need."""
+    store = Store()
+    junk = b"x" * 1_000_000 + b"\n"
+    for _ in range(8):
+        store.sent(junk)
+        store.receive(junk)
+        assert store.memory().total < 5_000_000
+    prompts = Store()
+    for _ in range(2 * _FIRST):
+        prompts.prompt(SESSION, [wire.TextContent("hello")])
+    assert prompts._connection._lines == []
 
 
 def test_a_lost_connection_settles_it() -> None:

@@ -611,7 +611,8 @@ def test_forced_format_is_not_second_guessed() -> None:
         (b'{"dir":"recv","message":{"dir":"send","line":"x"}}', "envelope"),
         (b'{"type":"recv","data":"{\\"id\\":1,\\"result\\":{}}"}', "marked"),
         (b'{"update":{"sessionUpdate":"plan"},"session_id":"s"}', "updates"),
-        (b'{"method":"session/update","params":{}}', "updates"),
+        (b'{"method":"session/update","params":{}}', "ndjson"),
+        (b'[{"method":"session/update","params":{}}]', "updates"),
         (b'{"timestamp":1,"method":"m","params":{}}', "notifications"),
     ],
 )

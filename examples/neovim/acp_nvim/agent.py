@@ -81,7 +81,10 @@ class Agent:
     def stop(self) -> None:
         """End the process."""
         self._process.terminate()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
 
 def _line(**members: Any) -> bytes:

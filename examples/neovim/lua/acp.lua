@@ -15,6 +15,7 @@ function M.open(command)
   end
   vim.cmd("new")
   local buffer = vim.api.nvim_get_current_buf()
+  vim.api.nvim_buf_set_name(buffer, "acp://" .. buffer)
   vim.cmd("setlocal buftype=nofile bufhidden=hide noswapfile undolevels=-1 nomodifiable")
   vim.cmd("setlocal signcolumn=yes wrap linebreak breakindent nolist nonumber norelativenumber")
   vim.cmd("setlocal foldmethod=indent foldlevel=99 shiftwidth=2 filetype=acp")
@@ -31,6 +32,7 @@ function M.start(buffer, command)
     env = { PYTHONPATH = path },
     on_stderr = function(_, data)
       vim.list_extend(said, data)
+      said = vim.list_slice(said, math.max(1, #said - 20))
     end,
     on_exit = function(_, code)
       if vim.api.nvim_buf_is_valid(buffer) then

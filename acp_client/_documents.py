@@ -238,6 +238,11 @@ def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:
     return document
 
 
+def _prompt_back(hook: Any, document: dict[str, Any], kind: type) -> Prompt:
+    prompt: Prompt = hook(document, kind)
+    return attrs.evolve(prompt, content=()) if prompt.echoed else prompt
+
+
 def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
     document: dict[str, Any] = hook(around)
     document["state"] = _wire_out(around.state or wire.StateUpdate("idle"))
@@ -252,7 +257,11 @@ _ADJUST_OUT: Final[dict[Any, Any]] = {
     Prompt: _prompt_out,
     Surroundings: _surroundings_out,
 }
-_ADJUST_BACK: Final[dict[Any, Any]] = {Message: _message_back, ToolCall: _tool_call_back}
+_ADJUST_BACK: Final[dict[Any, Any]] = {
+    Message: _message_back,
+    ToolCall: _tool_call_back,
+    Prompt: _prompt_back,
+}
 
 
 def _register_values(converter: cattrs.Converter) -> None:

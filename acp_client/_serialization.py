@@ -37,6 +37,10 @@ def _converter() -> cattrs.Converter:
     return document_converter()
 
 
+_DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+"""What is raised where a document is not what it should be."""
+
+
 def to_document(snapshot: Snapshot) -> dict[str, Any]:
     """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
 
@@ -66,7 +70,7 @@ def loads(data: bytes | str) -> Snapshot:
         return _restored(_current(_parsed(text)))
     except StoredSnapshotError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGES as error:
         raise StoredSnapshotError(f"the stored snapshot is damaged: {error!r}") from error
 
 
@@ -108,9 +112,18 @@ def _stored(snapshot: Snapshot) -> dict[str, Any]:
 def _restored(document: dict[str, Any]) -> Snapshot:
     notes = document["bookkeeping"]
     restored: Snapshot = _converter().structure(document, Snapshot)
-    changes: dict[str, Any] = {name: notes[key] for name, key in BOOKKEEPING.items()}
-    if not notes["stateReported"]:
+    blank = restored.surroundings
+    changes = {name: _note(notes, key, getattr(blank, name)) for name, key in BOOKKEEPING.items()}
+    if not _note(notes, "stateReported", True):
         changes["state"] = None
     if "beforeReplay" in notes:
         changes["before_replay"] = _restored(notes["beforeReplay"])
-    return attrs.evolve(restored, surroundings=attrs.evolve(restored.surroundings, **changes))
+    return attrs.evolve(restored, surroundings=attrs.evolve(blank, **changes))
+
+
+def _note(notes: dict[str, Any], key: str, blank: Any) -> Any:
+    """Return a note of the bookkeeping, which must be of the kind that `blank` is of."""
+    note = notes[key]
+    if type(note) is not type(blank) or note < 0:
+        raise ValueError(f"{note!r} is no {key}")
+    return note

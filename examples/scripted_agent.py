@@ -28,6 +28,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, BinaryIO
 
 Fields = dict[str, Any]
@@ -168,7 +169,7 @@ class Player:
             if "id" in message:
                 self._permission = key
                 self._client.answered.discard(key)
-            self._client.write(_line(frame))
+            self._client.write(frame["line"])
 
     def _wait(self, recorded: float) -> None:
         """Listen until a frame is due, unless its work was cancelled."""
@@ -195,14 +196,17 @@ def _key(message: Fields) -> str:
     return json.dumps(message.get("id"))
 
 
-def _line(frame: Fields) -> bytes:
-    if frame["message"] is None:
-        return base64.b64decode(frame["rawBase64"])
-    return json.dumps(frame["message"]).encode()
-
-
 def _update(message: Fields) -> Fields:
     return _fields(_fields(message.get("params")).get("update"))
+
+
+def read_frame(text: bytes) -> Fields:
+    """Read a line of a recording; `line` is what was on the wire, to the letter."""
+    frame: Fields = json.loads(text)
+    _, _, message = text.decode().partition('"message":')
+    _, end = json.JSONDecoder().raw_decode(message)
+    raw = frame.get("rawBase64")
+    return frame | {"line": message[:end].encode() if raw is None else base64.b64decode(raw)}
 
 
 def ready_results(frames: list[Fields]) -> Fields:
@@ -221,11 +225,13 @@ def ready_results(frames: list[Fields]) -> Fields:
 def main() -> None:
     """Play a recording to whoever is at the other end of standard input and output."""
     parser = argparse.ArgumentParser(description="An ACP agent that plays a recording.")
-    parser.add_argument("recording", type=argparse.FileType("rb"))
+    parser.add_argument("recording", type=Path)
     parser.add_argument("--speed", type=float, default=1.0, help="times as fast (0: at once)")
     arguments = parser.parse_args()
-    frames = [json.loads(line) for line in arguments.recording]
-    client = Client(sys.stdin.buffer, sys.stdout.buffer, ready_results(frames))
+    frames = [read_frame(line) for line in arguments.recording.read_bytes().splitlines()]
+    # Not sys.stdin: Python wants to close that at the end, while a thread still reads it.
+    source = open(0, "rb", closefd=False)  # noqa: SIM115  # the same: nothing may close it
+    client = Client(source, sys.stdout.buffer, ready_results(frames))
     with suppress(HungUpError, BrokenPipeError):
         Player(client, frames, arguments.speed).play()
 

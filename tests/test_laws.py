@@ -39,7 +39,7 @@ from acp_client._lenient_values import Malformed
 
 EMPTY = Snapshot("s1")
 DEFAULT = Limits()
-LIMITS = st.sampled_from([DEFAULT, Limits(notices=2, terminal_bytes=5)])
+LIMITS = st.sampled_from([DEFAULT, Limits(notices=1, terminal_bytes=2)])
 HOSTILE = strategies.sessions(well_formed=False, hostile_client=True)
 PROPER = strategies.sessions(well_formed=True)
 PROTOCOLS: st.SearchStrategy[Any] = st.sampled_from(["v2", None])

@@ -18,6 +18,7 @@ from acp_client._lenient_values import Finding, Malformed, path_text
 
 TEXT = {"type": "text", "text": "x"}
 SWITCH = {"type": "boolean", "configId": "c", "name": "n"}
+SELECT = {"type": "select", "configId": "c", "name": "n"}
 PLAIN = wire.TextContent("x")
 UNSET = wire.UNSET
 UPDATE: Any = wire.SessionUpdate
@@ -237,10 +238,36 @@ def test_an_error_travels_up_to_the_nearest_lenient_place() -> None:
     assert findings == [("skipped", "content[0].changes[0]"), ("skipped", "content[1]")]
 
 
-def test_findings_inside_what_is_left_out_are_not_told() -> None:
-    """A problem inside a skipped item is nobody's problem any more."""
-    item = {"type": "content", "content": {"type": "text", "annotations": 5, "_meta": 5}}
-    assert read(wire.SessionUpdate, call(content=[item]))[1] == [("skipped", "content[0]")]
+@pytest.mark.parametrize(
+    ("update", "found"),
+    [
+        (
+            {
+                "sessionUpdate": "config_option_update",
+                "configOptions": [{**SELECT, "description": 5, "_meta": 5}],
+            },
+            [("skipped", "configOptions[0]")],
+        ),
+        (
+            {
+                "sessionUpdate": "state_update",
+                "state": "running",
+                "background": [{"type": "terminal", "terminalId": "t", "_meta": 5}, 5],
+            },
+            [("defaulted", "background")],
+        ),
+        (
+            {
+                "sessionUpdate": "config_option_update",
+                "configOptions": [{**SWITCH, "description": 5, "currentValue": True}],
+            },
+            [("defaulted", "configOptions[0].description")],
+        ),
+    ],
+)
+def test_findings_inside_what_is_left_out_are_not_told(update: Any, found: Any) -> None:
+    """A problem inside something that is left out is nobody's problem any more."""
+    assert read(wire.SessionUpdate, update)[1] == found
 
 
 def test_findings_come_in_the_order_of_the_fields() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -110,34 +111,47 @@ Play = Callable[..., Editor]
 def running_editor() -> Iterator[Any]:
     """Run a headless Neovim and attach to it."""
     with TemporaryDirectory() as directory:  # the path of a socket must be short
-        socket = Path(directory, "nvim")
-        command = ["nvim", "--clean", "--headless", "--listen", str(socket)]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        while not socket.exists():
-            time.sleep(0.01)
-        nvim = importlib.import_module("pynvim").attach("socket", path=str(socket))
-        try:
-            yield nvim
-        finally:
-            with suppress(EOFError, OSError):
-                nvim.command("qa!")
-            nvim.close()
-            process.wait(PATIENCE)
+        path = str(Path(directory, "nvim"))
+        command = ["nvim", "--clean", "--headless", "--listen", path]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            while not listens(path):
+                time.sleep(0.01)
+            nvim = importlib.import_module("pynvim").attach("socket", path=path)
+            try:
+                yield nvim
+            finally:
+                with suppress(EOFError, OSError):
+                    nvim.command("qa!")
+                nvim.close()
+                process.wait(PATIENCE)
+
+
+def listens(path: str) -> bool:
+    """Tell whether somebody listens at a socket."""
+    with socket.socket(socket.AF_UNIX) as trial, suppress(OSError):
+        trial.connect(path)
+        return True
+    return False
 
 
 @pytest.fixture
-def play(tmp_path: Path) -> Iterator[Play]:
-    """Give a function that opens a conversation with an agent that plays a recording."""
+def converse() -> Iterator[Callable[[list[str]], Editor]]:
+    """Give a function that opens a conversation with an agent, given as a command."""
     with ExitStack() as editors:
+        yield lambda agent: Editor(editors.enter_context(running_editor()), agent)
 
-        def open_editor(recording: bytes, speed: float = 1.0) -> Editor:
-            path = tmp_path / "recording.ndjson"
-            path.write_bytes(recording)
-            agent = [sys.executable, str(EXAMPLES / "scripted_agent.py"), str(path)]
-            nvim = editors.enter_context(running_editor())
-            return Editor(nvim, [*agent, "--speed", str(speed)])
 
-        yield open_editor
+@pytest.fixture
+def play(converse: Callable[[list[str]], Editor], tmp_path: Path) -> Play:
+    """Give a function that opens a conversation with an agent that plays a recording."""
+
+    def open_editor(recording: bytes, speed: float = 1.0) -> Editor:
+        path = tmp_path / "recording.ndjson"
+        path.write_bytes(recording)
+        agent = [sys.executable, str(EXAMPLES / "scripted_agent.py"), str(path)]
+        return converse([*agent, "--speed", str(speed)])
+
+    return open_editor
 
 
 def begun() -> tuple[Recording, Session]:
@@ -157,7 +171,7 @@ def test_a_whole_coding_session(play: Play) -> None:
         editor.press(answer)
         editor.wait(lambda: not any(line.startswith("Permission") for line in editor.lines))
         editor.wait_for_state(state)
-    assert "Install pyperf · execute · cancelled" in editor.lines
+    assert "Tool · Install pyperf · execute · cancelled" in editor.lines
     editor.prompt("Leave the measurement out, please.")
     editor.wait_for_state("idle · cancelled")
     with CODING.open("rb") as stream:
@@ -358,26 +372,44 @@ def test_edits_are_as_many_as_updates(play: Play, count: int) -> None:
     assert edits <= touched <= 3 * updates
 
 
-def test_what_is_lost_is_said(play: Play) -> None:
+AGENT_THAT_ENDS = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["method"] == "session/prompt":
+        break
+    result = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "sessionId": "s"}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+AGENT_THAT_REFUSES = """
+import json, sys
+for line in sys.stdin:
+    error = {"code": -32000, "message": "Log in first"}
+    print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "error": error}), flush=True)
+"""
+
+
+def test_what_is_lost_is_said(converse: Callable[[list[str]], Editor]) -> None:
     """When the agent ends, what was on its way is drawn as lost, and nothing waits for ever."""
-    recording, session = begun()
-    session.prompt(text_block("Hello."))
-    recording.reply(session.ask("Shall I end?"), "once")
-    recording.junk(b"x")
-    broken = recording.data().replace(b'"eA=="', b"1")  # there the agent breaks down
-    editor = play(broken)
+    editor = converse([sys.executable, "-c", AGENT_THAT_ENDS])
     editor.wait_for_state("idle")
     editor.prompt("Hello.")
-    editor.wait_for("Permission")
-    editor.press("1")
     editor.wait_for("You · it is not known whether this arrived · the agent has ended")
     editor.prompt("Are you there?")
     editor.wait(lambda: "there is no session" in editor.messages())
 
 
-def test_an_agent_that_cannot_start_is_said(play: Play) -> None:
-    """A command that is not found, and an agent that refuses a session, are told to the user."""
-    editor = play(b"")
-    editor.wait(lambda: "the agent has ended" in editor.messages())
-    editor.nvim.exec_lua("require('acp').open({'/nonexistent/agent'})")
-    editor.wait(lambda: "the agent cannot be started" in editor.messages())
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ([sys.executable, "-c", AGENT_THAT_REFUSES], "Log in first"),
+        ([sys.executable, "-c", ""], "the agent has ended"),
+        (["/nonexistent/agent"], "the agent cannot be started"),
+    ],
+)
+def test_an_agent_that_cannot_start_is_said(
+    converse: Callable[[list[str]], Editor], agent: list[str], message: str
+) -> None:
+    """A command that is not found, and an agent that ends or opens no session, are told."""
+    editor = converse(agent)
+    editor.wait(lambda: message in editor.messages())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import sys
 from itertools import accumulate
@@ -119,8 +120,49 @@ def test_text_may_be_cut_anywhere(text: str, size: int) -> None:
     assert buffer.lines == drawn(after(said(text)))
 
 
+IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+TERMINAL = {"type": "terminal", "terminalId": "t"}
+
+
+def call(*content: Any, call_id: str = "c") -> Event:
+    """Make a tool call with some content."""
+    return event("tool_call_update", toolCallId=call_id, content=content)
+
+
+def output(text: str) -> Event:
+    """Make a piece of a terminal's output."""
+    data = base64.b64encode(text.encode()).decode()
+    return event("terminal_output_chunk", terminalId="t", data=data)
+
+
+EXITED = event("terminal_update", terminalId="t", exitStatus={"exitCode": 0})
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [said("a"), event("agent_message_chunk", messageId="m", content=IMAGE), said("b\nc")],
+        [call(TERMINAL, shown("below")), output("a\nb"), output("c\n"), EXITED, output("d")],
+        [call(TERMINAL), output("a\n"), call(shown("one"), shown("two")), output("b\n"), EXITED],
+        [call(TERMINAL), call(TERMINAL, TERMINAL, call_id="d"), output("a"), output("\rb\n")],
+        [call(TERMINAL), output("x" * 3000), output("y" * 3000), output("\rz"), EXITED],
+        [call(TERMINAL), event("terminal_update", terminalId="t", command="a", output=None)],
+        [call(shown("one")), event("tool_call_content_chunk", toolCallId="c", content=TERMINAL)],
+        [output("a\n"), EXITED, call(TERMINAL), call(), call(TERMINAL)],
+    ],
+)
+def test_each_step_leads_to_what_is_drawn_at_once(events: list[Event]) -> None:
+    """Text around images, and terminals shown before, twice, and no more, are drawn right."""
+    new = after(events[0])
+    buffer = Buffer(new)
+    for each in events[1:]:
+        new = after(each, base=new)
+        buffer.follow(new)
+        assert buffer.lines == drawn(new)
+
+
 def test_no_text_of_the_agent_is_raw_or_begins_a_line() -> None:
-    """Control characters are made visible, and only lines of the plugin begin in column one."""
+    """Control characters are made visible, and only the plugin's words stand in column one."""
     evil = "\x1b]0;x\x07\rYou\nYou\nPermission · Really?\u202e"
     calls = {"content": [shown(evil)], "locations": [{"path": evil}], "rawInput": None}
     steps = [{"content": evil, "priority": evil, "status": evil}]
@@ -137,28 +179,35 @@ def test_no_text_of_the_agent_is_raw_or_begins_a_line() -> None:
     lines = drawn(new)
     assert [line for line in lines if not line.isprintable()] == []
     heads = [line.partition(" ")[0] for line in lines if not line.startswith("  ")]
-    evil_head = r"\x1b]0;x\x07\rYou\nYou\nPermission"
-    assert heads == ["Agent", "Thought", evil_head, "Compaction", evil_head, "Plan", "──"]
+    assert heads == ["Agent", "Thought", "Tool", "Compaction", "Unknown", "Plan", "──"]
+
+
+def plan(*statuses: str) -> Event:
+    """Make a plan with a step for each status."""
+    numbered = enumerate(statuses)
+    steps = [{"content": f"step {i}", "priority": "low", "status": one} for i, one in numbered]
+    return event("plan_update", plan={"type": "items", "planId": "p", "entries": steps})
 
 
 @pytest.mark.parametrize("count", [10, 10_000])
 def test_an_edit_is_as_small_in_a_long_conversation(count: int) -> None:
     """What is drawn for a word, a status or a line of output is the same anywhere."""
-    terminal = {"type": "terminal", "terminalId": "t"}
     old = after(
-        event("tool_call_update", toolCallId="c", title="Run", content=[terminal]),
+        event("tool_call_update", toolCallId="c", title="Run", content=[TERMINAL]),
         event("terminal_update", terminalId="t", command="run"),
         *(said("a line\n" * 3, message_id=f"m{number}") for number in range(count)),
+        plan("pending", "pending"),
     )
     buffer = Buffer(old)
-    last = len(buffer.lines) - 2
+    end = len(buffer.lines)
     cases = [
-        (said(" more", message_id=f"m{count - 1}"), [(last, " more")]),
+        (plan("pending", "completed"), [(end - 2, end - 1, ["  ☑ step 1"])]),
+        (said(" more", message_id=f"m{count - 1}"), [(end - 5, " more")]),
         (said(" and\nmore", message_id="m0"), [(6, " and"), (7, 7, ["  more"])]),
         (event("terminal_output_chunk", terminalId="t", data="aGk="), [(2, 2, ["  │ hi"])]),
         (
             event("tool_call_update", toolCallId="c", status="completed"),
-            [(0, 1, ["Run · other · completed"])],
+            [(0, 1, ["Tool · Run · other · completed"])],
         ),
     ]
     for update, edits in cases:

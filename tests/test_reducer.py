@@ -481,6 +481,10 @@ def test_terminal_output_can_be_limited(limit: int | None, kept: bytes, dropped:
     limits = Limits(terminal_bytes=limit)
     chunks = [output("YWI="), output("Y2Q="), output("ZWY=")]
     snapshot = apply_all(EMPTY, chunks, limits=limits)
+    one_by_one = EMPTY
+    for one in chunks:
+        one_by_one = apply(one_by_one, one, limits=limits)
+    assert snapshot == one_by_one
     (only,) = snapshot.terminals
     assert (only.output, only.dropped_bytes) == (kept, dropped)
     (replaced,) = apply(snapshot, terminal(output=None), limits=limits).terminals

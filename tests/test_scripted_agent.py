@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recording_tape import Recording, Session, connect, new_session, text_block
+from recording_tape import PERMISSION_OPTIONS, Recording, Session, connect, new_session, text_block
 from traffic import BUNDLED, ROOT, replayed
 
 from acp_client import Snapshot, Store, wire
 from acp_client._recordings import read_recording
 
 AGENT = ROOT / "examples" / "scripted_agent.py"
+PATIENCE = 30  # seconds until an agent that says nothing is ended
 Json = dict[str, Any]
 
 
@@ -28,6 +30,8 @@ class Client:
         pipe = subprocess.PIPE
         command = [sys.executable, "-W", "error", str(AGENT), str(recording), *options]
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+        self.guard = threading.Timer(PATIENCE, self.process.kill)
+        self.guard.start()
         self.store = Store()
 
     def write(self, data: bytes) -> None:
@@ -40,12 +44,17 @@ class Client:
         self.store.sent(data)
         self.write(data)
 
-    def read(self) -> Json:
-        """Read one message."""
+    def read_line(self) -> bytes:
+        """Read one line."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
+        assert line, "the agent has ended"
         self.store.receive(line)
-        message: Json = json.loads(line)
+        return line
+
+    def read(self) -> Json:
+        """Read one message."""
+        message: Json = json.loads(self.read_line())
         return message
 
     def read_until(self, is_last: Callable[[Json], object]) -> list[Json]:
@@ -95,7 +104,8 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
     yield start
     for client in clients:
-        client.process.communicate(timeout=30)
+        client.process.communicate(timeout=PATIENCE)
+        client.guard.cancel()
         assert client.process.returncode == 0
 
 
@@ -175,6 +185,26 @@ def test_a_permission_request_waits_for_its_answer(run: Run) -> None:
     assert ids == ["m2", "m1"]
 
 
+def test_an_id_may_be_asked_under_again(run: Run) -> None:
+    """A second permission request waits for its own answer, though it has the same id."""
+    recording, session = begun()
+    session.prompt(text_block("Hello."))
+    for number in range(2):
+        params = {"sessionId": "sess_test", "title": str(number), "options": PERMISSION_OPTIONS}
+        recording.recv(id=7, method="session/request_permission", params=params)
+        recording.reply(7, "once")
+        session.update("agent_message", messageId=f"m{number}")
+    client = run(recording)
+    client.open()
+    client.prompt("Hello.")
+    for number in range(2):
+        assert client.read()["params"]["title"] == str(number)
+        client.send(id="nothing", result={})
+        assert client.ask("x", "session/list")["error"]  # by then an answer would have come
+        client.write(client.store.answer_permission("sess_test", 7, "no"))
+        assert client.read()["params"]["update"]["messageId"] == f"m{number}"
+
+
 def test_a_cancel_ends_the_work_in_hand(run: Run) -> None:
     """After a cancel come open answers and the idle state, and then the next prompt is played."""
     recording, session = begun()
@@ -210,6 +240,7 @@ def test_a_recorded_cancel_is_waited_for(run: Run, answers: bool) -> None:
     question = session.ask("Shall I?")
     recording.send(method="session/cancel", params={"sessionId": "sess_test"})
     recording.reply(question, None)
+    session.tool("call", status="cancelled")
     session.state("idle", stopReason="cancelled")
     client = run(recording)
     client.open()
@@ -219,7 +250,7 @@ def test_a_recorded_cancel_is_waited_for(run: Run, answers: bool) -> None:
         client.write(client.store.answer_permission("sess_test", asked["id"], "no"))
     else:
         client.write(client.store.cancel("sess_test"))
-    assert kind(client.read()) == "idle"
+    assert [kind(client.read()) for _ in range(2)] == ["tool_call_update", "idle"]
 
 
 def test_a_stream_without_a_client_is_played_as_it_is(run: Run, tmp_path: Path) -> None:
@@ -231,8 +262,24 @@ def test_a_stream_without_a_client_is_played_as_it_is(run: Run, tmp_path: Path) 
     client = run(recording)
     assert client.open() == "sess_raw"
     client.prompt("Hello.")
-    assert client.process.stdout is not None
-    assert client.process.stdout.readline() == b"not \xff JSON\n"
+    assert client.read_line() == b"not \xff JSON\n"
+
+
+def test_malformed_lines_are_played_as_they_were(run: Run) -> None:
+    """What is no JSON, or no message, reaches the client to the letter."""
+    path = BUNDLED / "malformed.ndjson"
+    client = run(path)
+    client.send(id=0, method="initialize", params={"protocolVersion": 2})
+    client.send(id=1, method="session/new", params={"cwd": "/", "mcpServers": []})
+    for number in 2, 3:
+        params = {"sessionId": "sess_rough", "prompt": [text_block("Hello.")]}
+        client.send(id=number, method="session/prompt", params=params)
+    while b"The recording is over" not in client.read_line():
+        pass
+    with path.open("rb") as stream:
+        recorded = replayed(read_recording(stream))
+    assert client.snapshot.entries == recorded.snapshot("sess_rough").entries
+    assert client.store.problem_counts["not_json"] == recorded.problem_counts["not_json"] > 0
 
 
 def test_time_passes_as_recorded(run: Run) -> None:

@@ -267,20 +267,24 @@ def damages(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """Copy a document with one node replaced."""
+    """Copy a document with one node replaced or removed."""
     if not path:
         return new
     copy = value.copy()
-    copy[path[0]] = replaced(copy[path[0]], path[1:], new)
+    if new is REMOVED and len(path) == 1:
+        del copy[path[0]]
+    else:
+        copy[path[0]] = replaced(copy[path[0]], path[1:], new)
     return copy
 
 
-WRONG = (None, 5, "x", [5], {"k": 5})
+REMOVED = object()
+WRONG = (None, 5, "x", [5], {"k": 5}, REMOVED)
 
 
 @pytest.mark.parametrize("first", range(len(WRONG)))
 def test_damage_is_refused_or_harmless(first: int) -> None:
-    """A document with a node replaced is refused, or gives a snapshot that can be stored."""
+    """A document with a node damaged is refused, or gives a snapshot that can be stored."""
     whole = stored_value(rich_snapshot())
     wrong, refused = WRONG[first], 0
     for path in list(damages(whole))[first :: 3 * len(WRONG)]:

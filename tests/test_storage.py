@@ -23,6 +23,7 @@ from traffic import chunk
 from acp_client import Snapshot, StoredSnapshotError, apply, dumps
 from acp_client._storage import load, save
 
+STORED = Path(__file__).parent / "stored"
 KILLS = int(os.environ.get("ACP_CLIENT_KILLS", "36"))
 POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions and signals of POSIX")
 
@@ -54,6 +55,23 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(StoredSnapshotError):
             load(path)
+
+
+def test_a_file_of_a_newer_version_says_so(tmp_path: Path) -> None:
+    """What a later version of the package saved is refused by its number, not as damage."""
+    path = tmp_path / "session.json"
+    path.write_bytes(dumps(Snapshot("s1")).replace(b'"version":1', b'"version":99'))
+    with pytest.raises(StoredSnapshotError, match="has version 99; this package reads up to"):
+        load(path)
+
+
+@pytest.mark.parametrize("stored", sorted(STORED.iterdir()), ids=lambda stored: stored.stem)
+def test_files_of_every_version_are_loaded_and_saved_anew(stored: Path, tmp_path: Path) -> None:
+    """A file of any version is loaded, and what is saved of it is the same session."""
+    snapshot = load(stored)
+    assert snapshot == rich_snapshot()
+    save(snapshot, tmp_path / "session.json")
+    assert load(tmp_path / "session.json") == snapshot
 
 
 def test_errors_of_the_system_pass_through(tmp_path: Path) -> None:

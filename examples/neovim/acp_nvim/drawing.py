@@ -1,7 +1,7 @@
 """What the parts of a conversation look like, as lines of text.
 
 All that a peer has sent is escaped here, but for the text of terminals, which is safe as it is. A
-line that is not indented is the plugin's own, so no message can pass itself off as another.
+line that is not indented begins with a word of the plugin, so nothing can pass for anything else.
 """
 
 from __future__ import annotations
@@ -72,12 +72,20 @@ def head(entry: acp.Entry) -> list[str]:
             return [SPEAKERS[entry.type]]
         case acp.ToolCall():
             title = entry.title or entry.name or entry.tool_call_id
-            places = [joined(place.path, place.line) for place in entry.locations]
-            return [joined(title, entry.kind, entry.status), *(f"  at {place}" for place in places)]
+            return [
+                joined("Tool", title, entry.kind, entry.status),
+                *map(location, entry.locations),
+            ]
         case acp.Compaction():
             return [joined("Compaction of the context", entry.status, entry.error)]
         case acp.UnknownEntry():
-            return [joined(entry.update.value.get("sessionUpdate"), "unknown update")]
+            return [joined("Unknown update", entry.update.value.get("sessionUpdate"))]
+
+
+def location(place: wire.ToolCallLocation) -> str:
+    """Return the line of a file that a tool call works on."""
+    line = f":{place.line}" if place.line else ""
+    return f"{INDENT}at {joined(place.path + line)}"
 
 
 def speech(content: Iterable[wire.ContentBlock]) -> tuple[list[str], str | None]:

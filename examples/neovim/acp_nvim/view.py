@@ -130,7 +130,7 @@ class View:
         drawn, end = self._drawn[place], len(self.document.blocks[place])
         if drawn.last is None:
             self.document.replace(place, end, None, drawing.lines_of(text))
-        elif True:
+        elif text[0].isascii():
             first, *rest = drawing.lines_of(text, "")
             self.document.extend(place, first)
             self.document.replace(place, end, None, [drawing.INDENT + line for line in rest])

@@ -1,4 +1,4 @@
-" Only the plugin's own lines begin in the first column, see acp_nvim/drawing.py.
+" Lines that are not indented begin with a word of the plugin, see acp_nvim/drawing.py.
 
 syntax match AcpTitle /^\S.*/
 syntax match AcpUser /^You\>.*/

@@ -8,6 +8,8 @@
 PYTHON ?=
 # More words for the program that a target runs: `make test ARGS="-k prompts"`.
 ARGS ?=
+# How long `make fuzz` tries each target with each engine.
+SECONDS ?= 60
 
 BIN := .venv/bin
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
@@ -15,7 +17,7 @@ LOCKED := $(if $(shell command -v flock 2>/dev/null),flock Makefile)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint types coverage bench recordings clean
+.PHONY: help demo test lint types coverage bench fuzz recordings clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +44,9 @@ coverage: .venv/with-dev ## run the tests and check their branch coverage
 bench: .venv/with-dev ## measure speed and memory against their budgets
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+fuzz: .venv/with-fuzz ## try inputs that nobody thought of, SECONDS for each target and engine; findings become tests
+	@cd tests && ../$(BIN)/python -m fuzz --seconds $(SECONDS) $(ARGS)
+
 recordings: .venv/with-cli ## write the bundled recordings again
 	@$(BIN)/python tests/write_recordings.py
 
@@ -52,7 +57,7 @@ clean: ## remove .venv and all caches
 # An editable install knows its place: in a copied or moved tree, or when its Python is gone, set up again.
 $(shell [ "$$(cat .venv/place 2>/dev/null)" = "$(CURDIR)" ] && [ -x $(BIN)/python ] || rm -f .venv/with-*)
 
-.venv/with-cli .venv/with-dev: pyproject.toml
+.venv/with-cli .venv/with-dev .venv/with-fuzz: pyproject.toml
 	@$(LOCKED) sh -euc "$$SETUP" set-up $@ $(patsubst .venv/with-%,%,$@)
 
 # $1 is the stamp, $2 the extra.

@@ -86,6 +86,7 @@ class Correlation:
             case wire.Response():
                 return self.close_permission(message.id)
             case wire.Request():
+                self._open.pop(message.id, None)  # its answer cannot be told from the new one's
                 return self._open_request(message.id, message.method, message.params)
             case wire.Notification(params=wire.CancelSessionNotification() as params):
                 return self.cancel(params.session_id)

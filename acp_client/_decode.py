@@ -266,7 +266,9 @@ class LineReader:
             kind if (method in _CALLS_WITH_ID) == is_request else None, value, path
         )
         if params is _MALFORMED:
-            return None
+            if self._followed is not _SENT:
+                return None
+            params = Json(value.get("params"))  # the request is on its way, and its id is taken
         if is_request:
             request_id: Any = _request_id(value["id"])
             return wire.Request(request_id, method, params)

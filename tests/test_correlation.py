@@ -98,6 +98,9 @@ FAILED = ("s", acp_client.ReplayFailed())
         # an id that is used again means the newer request
         ([PROMPT, SET, answer(result=GOOD)], [PROMPTED]),
         ([SET, PROMPT, answer(result=GOOD)], [PROMPTED, ACCEPTED]),
+        ([PROMPT, sent("session/list"), answer(result=GOOD)], [PROMPTED]),
+        ([PROMPT, sent("session/prompt", 1.0, session=5), answer(result=GOOD)], [PROMPTED]),
+        ([REPLAYED, sent("session/resume", session=5), answer(result={})], [BEGUN]),
         # new sessions, resumed ones, settings
         ([NEW, answer(result={"sessionId": "n"})], [("n", acp_client.SessionOpened())]),
         ([NEW, answer(result={"sessionId": "n", "configOptions": OPTIONS})],

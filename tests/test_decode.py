@@ -271,33 +271,47 @@ def test_what_the_client_calls(method: str, params: Any, kind: type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "sent", "path"),
+    ("data", "path"),
     [
-        (line(method="session/update"), False, "$.params"),
-        (line(method="session/update", params=None), False, "$.params"),
-        (line(method="session/update", params=[]), False, "$.params"),
-        (line(method="session/update", params={"update": {}}), False, "$.params.sessionId"),
-        (line(method="session/update", params={"sessionId": "s"}), False, "$.params.update"),
-        (update_line("agent_message", content=[]), False, "$.params.update.messageId"),
-        (update_line("usage_update", used=-1, size=1), False, "$.params.update.used"),
+        (line(method="session/update"), "$.params"),
+        (line(method="session/update", params=None), "$.params"),
+        (line(method="session/update", params=[]), "$.params"),
+        (line(method="session/update", params={"update": {}}), "$.params.sessionId"),
+        (line(method="session/update", params={"sessionId": "s"}), "$.params.update"),
+        (update_line("agent_message", content=[]), "$.params.update.messageId"),
+        (update_line("usage_update", used=-1, size=1), "$.params.update.used"),
         (
             update_line("agent_message_chunk", messageId="m", content={"type": "text"}),
-            False,
             "$.params.update.content.text",
         ),
-        (line(id=1, method="session/request_permission", params={}), False, "$.params.sessionId"),
-        (permission_line(1, options=[]), False, "$.params.options"),
-        (permission_line(1, options=[5]), False, "$.params.options[0]"),
-        (permission_line(1, subject={"type": "command"}), False, "$.params.subject.command"),
-        (line(method="$/cancel_request", params={}), False, "$.params.requestId"),
-        (line(id=1, method="session/prompt", params={}), True, "$.params.sessionId"),
-        (line(method="session/cancel"), True, "$.params"),
+        (line(id=1, method="session/request_permission", params={}), "$.params.sessionId"),
+        (permission_line(1, options=[]), "$.params.options"),
+        (permission_line(1, options=[5]), "$.params.options[0]"),
+        (permission_line(1, subject={"type": "command"}), "$.params.subject.command"),
+        (line(method="$/cancel_request", params={}), "$.params.requestId"),
     ],
 )
-def test_what_is_rejected(data: bytes, sent: bool, path: str) -> None:
+def test_what_is_rejected(data: bytes, path: str) -> None:
     """A followed call with a malformed required part is dropped whole: one problem, with path."""
-    message, problems = decode(data, sent=sent)
+    message, problems = decode(data)
     assert message is None
+    assert [(one.kind, one.path) for one in problems] == [("rejected", path)]
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "kind"),
+    [
+        (line(id=1, method="session/prompt", params={}), "$.params.sessionId", wire.Request),
+        (line(id=1, method="session/prompt"), "$.params", wire.Request),
+        (line(method="session/cancel"), "$.params", wire.Notification),
+    ],
+)
+def test_what_the_client_sent_is_never_dropped(data: bytes, path: str, kind: type) -> None:
+    """A malformed call of the client is on its way all the same: its parameters are kept raw."""
+    message, problems = decode(data, sent=True)
+    assert isinstance(message, wire.Request | wire.Notification)
+    assert type(message) is kind
+    assert isinstance(message.params, wire.Json)
     assert [(one.kind, one.path) for one in problems] == [("rejected", path)]
 
 

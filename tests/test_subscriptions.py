@@ -197,7 +197,8 @@ def test_a_connection_that_turns_out_to_be_v1_is_told_anew() -> None:
     seen: list[Delivery] = []
     store.subscribe(seen.append)
     renderers = {one.session_id: ToyRenderer(one.new) for one in seen}
-    store.receive(update_line("current_mode_update", "kept", currentModeId="code"))
+    for mode in ("ask", "code", "plan"):  # three hints settle it
+        store.receive(update_line("current_mode_update", "kept", currentModeId=mode))
     assert store.protocol == "v1"
     assert "gone" not in store.sessions
     for one in seen[len(renderers) :]:

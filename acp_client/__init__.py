@@ -45,7 +45,6 @@ from ._events import (
     SessionOpened,
 )
 from ._limits import Limits
-from ._memory import Memory
 from ._outgoing import Outgoing
 from ._reader import Reader
 from ._reducer import apply, apply_all
@@ -104,6 +103,7 @@ if typing.TYPE_CHECKING:
         UsageChanged,
     )
     from ._comparison import changes
+    from ._memory import Memory
     from ._storage import load, save
 
 _LATER = {
@@ -118,6 +118,7 @@ _LATER = {
     "EntryChanged": "_changes",
     "InfoChanged": "_changes",
     "ItemsAppended": "_changes",
+    "Memory": "_memory",
     "NoticesAdded": "_changes",
     "OutputAppended": "_changes",
     "OutputReplaced": "_changes",

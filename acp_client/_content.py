@@ -14,7 +14,6 @@ from . import wire
 from ._containers import Items, accumulated_text
 from ._errors import InvalidValueError
 from ._text import heal_surrogates
-from ._transcript import TranscriptTail
 
 T = TypeVar("T")
 
@@ -121,6 +120,9 @@ class _TranscriptAccumulator:
     __slots__ = ("_shown", "_tail")
 
     def __init__(self) -> None:
+        # Only who shows terminals needs it: importing the package does not wait for it.
+        from ._transcript import TranscriptTail
+
         self._shown = ""
         self._tail = TranscriptTail()
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
@@ -35,8 +36,6 @@ from msgspec import Struct
 from . import wire
 from ._decode import Refused, decode_unknown, decode_update
 from ._reducer import MESSAGE_TYPES, Drafts
-
-_STRING: Final = re.compile(rb' *("[^"\\]*(?:\\.[^"\\]*)*")')
 
 _Chunk: TypeAlias = tuple[type, str, str]
 """A chunk apart from its string: its class, the id of its entity, and the session."""
@@ -72,6 +71,13 @@ class _Reading(Struct, frozen=True, gc=False, eq=False):
 
 
 _TAG: Final = b'"sessionUpdate":'
+
+
+@cache
+def _string() -> Callable[[bytes, int], re.Match[bytes] | None]:
+    """Return what finds a JSON string; the package is imported without waiting for it."""
+    return re.compile(rb' *("[^"\\]*(?:\\.[^"\\]*)*")').match
+
 
 _NO_HEAD: Final = b"\n\n"
 """The head of no line: a line holds one line feed, at its end."""
@@ -161,7 +167,7 @@ class Intake:
 
 def _beginning(line: bytes) -> bytes:
     """Return a line up to the tag of its update, and with it."""
-    found = _STRING.match(line, line.find(_TAG) + len(_TAG))
+    found = _string()(line, line.find(_TAG) + len(_TAG))
     return line[: found.end()] if found else b""
 
 
@@ -182,7 +188,7 @@ def _found(chunk: _Chunk, first: tuple[bytes, Any], second: tuple[bytes, Any]) -
         return None
     key = _STRINGS[chunk[0]].key
     place = line.rfind(key) + len(key)
-    found = _STRING.match(line, place)
+    found = _string()(line, place)
     if found is None:
         return None
     decode = _STRINGS[chunk[0]].decode

@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from ._text import escape
+from ._text import compiled, escape
 
 MAX_DEPTH: Final = 1000
 """Levels of nesting, the outermost container being the first, beyond which text is refused."""
@@ -33,9 +33,9 @@ _BLANKS = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007
 _BLANKS += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 _INFINITY = float("inf")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_TOKEN = re.compile(r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|([^\s\[\]{},:"]+))')
-_CONTAINERS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|([\[{])|([\]}])', re.DOTALL)
+_SURROGATE = "[\ud800-\udfff]"
+_LEXEME = r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|([^\s\[\]{},:"]+))'
+_CONTAINERS = rb'"[^"\\]*(?:\\.[^"\\]*)*"|([\[{])|([\]}])'
 
 
 class NotJson(ValueError):  # noqa: N818  # says what the text is; never leaves the package
@@ -116,7 +116,7 @@ def nests_deeper(data: bytes, deepest: int = MAX_DEPTH) -> bool:
     if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
         return False
     depth = 0
-    for found in _CONTAINERS.finditer(data):
+    for found in compiled(_CONTAINERS, re.DOTALL).finditer(data):
         if found[1]:
             depth += 1
             if depth > deepest:
@@ -131,7 +131,7 @@ def _parse_deep(text: str, deepest: int | None = None) -> Any:
     parser = _DeepParser(deepest)
     position, end = 0, len(text)
     while position < end:
-        token = _TOKEN.match(text, position)
+        token = compiled(_LEXEME).match(text, position)
         if token is None:
             raise NotJson(f"unexpected character at {position}")
         position = token.end()
@@ -272,15 +272,20 @@ def _object_parts(items: dict[str, Any]) -> list[Any]:
 
 
 def _scalar_text(value: Any) -> str:
-    if isinstance(value, str) and _SURROGATE.search(value):
-        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _encode_str(value))
+    if isinstance(value, str) and compiled(_SURROGATE).search(value):
+        text: str = compiled(_SURROGATE).sub(_escaped, _encode_str(value))
+        return text
     return _encode(value).decode()
+
+
+def _escaped(surrogate: re.Match[str]) -> str:
+    return f"\\u{ord(surrogate[0]):04x}"
 
 
 def _encode_str(value: str) -> str:
     """Escape a string, leaving its surrogates as they are."""
-    halves = _SURROGATE.split(value)
-    surrogates = [*_SURROGATE.findall(value), ""]
+    halves = compiled(_SURROGATE).split(value)
+    surrogates = [*compiled(_SURROGATE).findall(value), ""]
     inner = (_encode(half).decode()[1:-1] for half in halves)
     return (
         '"' + "".join(part for pair in zip(inner, surrogates, strict=True) for part in pair) + '"'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
 import msgspec
 
 from . import wire
@@ -14,8 +13,7 @@ from ._errors import InvalidValueError
 from ._json import encode
 
 
-@attrs.frozen
-class Outgoing:
+class Outgoing(msgspec.Struct, frozen=True):
     """Bytes for the client to write, one line, and the id of the request that they hold."""
 
     data: bytes

@@ -22,7 +22,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import _events as facts
 from . import wire
@@ -40,7 +40,6 @@ from ._errors import (
 from ._framing import TOO_LONG, Framer
 from ._intake import Intake
 from ._limits import DEFAULT_LIMITS, Limits
-from ._memory import Memory, memory_of
 from ._outgoing import (
     Outgoing,
     cancel_notification,
@@ -59,6 +58,9 @@ from ._subscriptions import (
     Subscriptions,
     print_callback_error,
 )
+
+if TYPE_CHECKING:
+    from ._memory import Memory
 
 _ID_PREFIX: Final = "acp-client-state:"
 
@@ -122,6 +124,9 @@ class Store:
 
     def memory(self) -> Memory:
         """Tell how many bytes are kept, and for what. It takes a walk over all that there is."""
+        # A look that few take: who imports the package does not wait for it.
+        from ._memory import memory_of
+
         with self._lock:
             return memory_of(vars(self).values())
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 from unicodedata import category, east_asian_width
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -70,9 +70,9 @@ _JOINER = "\u200d"
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Compile `pattern` when it is first needed: importing the package must not wait for it."""
-    return re.compile(pattern)
+    return re.compile(pattern, flags)
 
 
 def escape(text: str, *, keep_newlines: bool = True) -> str:

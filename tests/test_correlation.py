@@ -20,7 +20,7 @@ SWITCH = (wire.SessionConfigBoolean(config_id="b", name="B", current_value=True)
 REPLAY = {"type": "start"}
 
 
-def sent(method: str, request_id: Any = 1, session: str = "s", **params: Any) -> Frame:
+def sent(method: str, request_id: Any = 1, session: Any = "s", **params: Any) -> Frame:
     """Write a request of the client."""
     return Frame(True, line(id=request_id, method=method, params={"sessionId": session, **params}))
 

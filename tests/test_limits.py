@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from acp_client import Limits
+from acp_client import InvalidValueError, Limits
 
 
 def test_defaults() -> None:
@@ -36,6 +36,7 @@ def test_limits_are_values() -> None:
         {"line_length": 0},
         {"line_length": None},
         {"line_length": 1.5},
+        {"line_length": True},
         {"problems": -1},
         {"notices": "100"},
         {"terminal_bytes": -1},
@@ -43,5 +44,5 @@ def test_limits_are_values() -> None:
 )
 def test_what_is_no_limit(wrong: dict[str, Any]) -> None:
     """Limits are whole numbers from a least one on."""
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises(InvalidValueError, match=f"{next(iter(wrong))} must be"):
         Limits(**wrong)

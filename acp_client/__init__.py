@@ -104,11 +104,15 @@ if typing.TYPE_CHECKING:
     )
     from ._comparison import changes
     from ._memory import Memory
+    from ._playback import Feeder, feed
+    from ._recordings import Frame, Recording, read_recording
     from ._storage import load, save
 
 _LATER = {
     "changes": "_comparison",
+    "feed": "_playback",
     "load": "_storage",
+    "read_recording": "_recordings",
     "save": "_storage",
     "AvailableCommandsChanged": "_changes",
     "Change": "_changes",
@@ -116,6 +120,8 @@ _LATER = {
     "ContentReplaced": "_changes",
     "EntryAdded": "_changes",
     "EntryChanged": "_changes",
+    "Feeder": "_playback",
+    "Frame": "_recordings",
     "InfoChanged": "_changes",
     "ItemsAppended": "_changes",
     "Memory": "_memory",
@@ -125,6 +131,7 @@ _LATER = {
     "PermissionsChanged": "_changes",
     "PlanChanged": "_changes",
     "PromptChanged": "_changes",
+    "Recording": "_recordings",
     "Reset": "_changes",
     "StateChanged": "_changes",
     "TerminalAdded": "_changes",
@@ -163,6 +170,8 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "EntryAdded",
     "EntryChanged",
     "Event",
+    "Feeder",
+    "Frame",
     "InfoChanged",
     "InvalidValueError",
     "ItemsAppended",
@@ -191,6 +200,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "PromptSent",
     "PromptUncertain",
     "Reader",
+    "Recording",
     "RecordingError",
     "ReplayBegun",
     "ReplayEnded",
@@ -224,10 +234,12 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "dumps",
     "escape",
     "escape_html",
+    "feed",
     "heal_surrogates",
     "load",
     "loads",
     "position",
+    "read_recording",
     "save",
     "to_document",
     "to_json",

@@ -4,9 +4,9 @@ A renderer that draws sixty times a second has no use for each of a thousand chu
 at most one step, from the snapshot that it last gave out to the newest. However late it is asked,
 the step leads to the newest snapshot, and it is one pair of snapshots, whatever came between.
 
-The store tells a reader of each batch while it holds its lock, so a reader is never behind the
-store. Whoever waits is woken from there too, be it a thread or an event loop; only the renderer's
-own `wake` is called like a subscriber, in turn and outside the lock.
+The store tells a reader of each batch while it holds its lock, so a reader is behind the store by
+no more than the batch in hand. Whoever waits is woken from there too, be it a thread or an event
+loop; only the renderer's own `wake` is called like a subscriber, in turn and outside the lock.
 """
 
 from __future__ import annotations

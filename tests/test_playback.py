@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from traffic import chunk_line, document, line
 
-from acp_client import Message, Store
-from acp_client._playback import Feeder, feed
-from acp_client._recordings import Frame, read_recording
+from acp_client import Feeder, Frame, Message, Store, feed, read_recording
 
 PROMPT = line(
     id=1,

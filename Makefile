@@ -41,7 +41,7 @@ coverage: .venv/with-dev ## run the tests and check their branch coverage
 	$(BIN)/python -m coverage combine --quiet && \
 	$(BIN)/python -m coverage report
 
-bench: .venv/with-dev ## measure speed and memory against their budgets
+bench: .venv/with-bench ## measure speed and memory against their budgets
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 fuzz: .venv/with-fuzz ## try inputs that nobody thought of, SECONDS for each target and engine; findings become tests
@@ -57,7 +57,7 @@ clean: ## remove .venv and all caches
 # An editable install knows its place: in a copied or moved tree, or when its Python is gone, set up again.
 $(shell [ "$$(cat .venv/place 2>/dev/null)" = "$(CURDIR)" ] && [ -x $(BIN)/python ] || rm -f .venv/with-*)
 
-.venv/with-cli .venv/with-dev .venv/with-fuzz: pyproject.toml
+.venv/with-cli .venv/with-dev .venv/with-bench .venv/with-fuzz: pyproject.toml
 	@$(LOCKED) sh -euc "$$SETUP" set-up $@ $(patsubst .venv/with-%,%,$@)
 
 # $1 is the stamp, $2 the extra.

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import isfinite
 from typing import Any, BinaryIO, Final, cast
 
 import click
@@ -101,6 +102,12 @@ def commands() -> None:
     """
 
 
+def _finite(_: click.Context, __: click.Parameter, factor: float | None) -> float | None:
+    if factor is not None and not isfinite(factor):
+        raise click.BadParameter(f"{factor} is no factor")
+    return factor
+
+
 _file = click.argument("file", default=STANDARD_INPUT, type=click.Path(allow_dash=True))
 _format = click.option(
     "--format",
@@ -133,6 +140,7 @@ _protocol = click.option(
     "--speed",
     metavar="X",
     type=click.FloatRange(min=0, min_open=True),
+    callback=_finite,
     help="Play FILE in its own time, X times as fast.",
 )
 @click.option("--full", is_flag=True, help="Leave nothing out of long output, patches, problems.")

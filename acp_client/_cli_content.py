@@ -19,10 +19,12 @@ from ._cli_page import (
     safe,
     titled,
 )
-from ._json import Json
+from ._json import Json, nests_deeper
 from ._snapshot import Snapshot, Terminal
 from ._text import truncate
 from ._v1_diffs import unified_diff
+
+_LEGIBLE_DEPTH: Final = 100
 
 _SIZES: Final = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -81,10 +83,12 @@ def output_lines(value: Json, layout: Layout) -> list[Span]:
 
 
 def _spaced(text: bytes) -> bytes:
-    """Put blanks into JSON, where lines can be broken."""
+    """Put blanks into JSON, where lines can be broken, unless nobody could read it anyway."""
+    if nests_deeper(text, _LEGIBLE_DEPTH):
+        return text
     try:
         return msgspec.json.format(text, indent=0)
-    except (msgspec.DecodeError, RecursionError):
+    except msgspec.DecodeError:
         return text
 
 

@@ -21,7 +21,17 @@ import msgspec
 
 from . import wire
 from ._errors import Problem, ProblemKind
-from ._json import LARGEST_INTEGER, MAX_DEPTH, Json, NotJson, TooDeep, nests_deeper, parse, trim
+from ._json import (
+    LARGEST_INTEGER,
+    MAX_DEPTH,
+    Json,
+    NotJson,
+    TooDeep,
+    nests_deeper,
+    parse,
+    text_bytes,
+    trim,
+)
 
 if TYPE_CHECKING:
     from ._lenient_values import Finding, Malformed
@@ -142,7 +152,7 @@ def decode(
     methods that a store does not follow are `wire.Json`.
     """
     problems: list[Problem] = []
-    data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else bytes(line)
+    data = text_bytes(line)
     return decode_line(data, 1, problems.append, sent=sent), tuple(problems)
 
 

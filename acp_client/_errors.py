@@ -6,7 +6,8 @@ exceptions here; a mess from the peer becomes a `Problem` and is never raised.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from types import UnionType
+from typing import Any, Literal, get_args
 
 import attrs
 
@@ -67,3 +68,10 @@ class StoredSnapshotError(AcpClientError, ValueError):
 
 class RecordingError(AcpClientError):
     """A file that is no recording, or one of another format than was asked for."""
+
+
+def checked(value: Any, kinds: type | UnionType, needed: str) -> Any:
+    """Return what the caller gave if it is what is needed. Raises `InvalidValueError` if not."""
+    if not isinstance(value, kinds):
+        raise InvalidValueError(f"expected {needed}, not {type(value).__name__}")
+    return value

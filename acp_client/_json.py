@@ -21,6 +21,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from ._errors import checked
 from ._text import compiled, escape
 
 MAX_DEPTH: Final = 1000
@@ -109,6 +110,13 @@ def _integer(digits: str) -> int | float:
 
 def _refuse_constant(name: str) -> Any:
     raise NotJson(f"{name} is not JSON")
+
+
+def text_bytes(text: bytes | bytearray | memoryview | str) -> bytes:
+    """Return the bytes of a text. Raises `InvalidValueError` for what is none."""
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    return bytes(checked(text, bytes | bytearray | memoryview, "bytes or a string"))
 
 
 def nests_deeper(data: bytes, deepest: int = MAX_DEPTH) -> bool:

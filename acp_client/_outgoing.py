@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from . import wire
 from ._decode import decode_line, ignored
-from ._errors import InvalidValueError
+from ._errors import InvalidValueError, checked
 from ._json import encode
 
 
@@ -49,7 +49,7 @@ def checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentB
     """Return the content of a prompt. Raises `InvalidValueError` for what is none."""
     if isinstance(content, str | bytes):
         raise InvalidValueError("a prompt is a list of content blocks, not a string")
-    blocks = tuple(content)
+    blocks = tuple(checked(content, Iterable, "a list of content blocks"))
     if not blocks:
         raise InvalidValueError("a prompt needs at least one content block")
     for block in blocks:

@@ -12,6 +12,8 @@ v1 and v2 differ in how a message is read, so a connection has to know which it 
    is settled the messages go as v2, and after `_FIRST` lines, or `_FIRST_BYTES`, that stays so;
    if the input ends before, two hints are enough.
 
+After a lost connection, the `initialize` of the next one settles it anew, from there on.
+
 The lines until then are remembered. If they turn out to be v1, they all are told again, in the
 words of that version: a prompt before the first telling message, say, is an entry in v1 and is none
 in v2. So what is told in the end does not depend on how the lines were delivered.
@@ -20,6 +22,7 @@ in v2. So what is told in the end does not depend on how the lines were delivere
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
@@ -27,6 +30,7 @@ from msgspec import Struct
 from ._correlation import Correlation, Told
 from ._decode import Report, decode_line, ignored
 from ._errors import InvalidValueError, Problem
+from ._events import PromptSent
 from ._framing import TOO_LONG
 from ._json import NotJson, TooDeep, parse
 
@@ -41,6 +45,8 @@ _ENOUGH: Final = 3
 """Hints of v1 that settle it."""
 
 _ENOUGH_AT_THE_END: Final = 2
+
+_V2: Final = 2
 
 _FIRST: Final = 200
 _FIRST_BYTES: Final = 4 * 1024 * 1024
@@ -65,6 +71,8 @@ class Connection:
         self.routes = Correlation()
         self._translation: TranslationV1 | None = None
         self._settled = protocol is not None
+        self._is_chosen = protocol is not None
+        self._is_new = False
         self._awaits_answer = False
         self._hints = 0
         self._chunks = 0
@@ -82,12 +90,20 @@ class Connection:
     @property
     def is_plain(self) -> bool:
         """Whether this is v2 for good, so that no line needs a look."""
-        return self._settled and self.protocol == "v2"
+        return self._settled and not self._is_new and self.protocol == "v2"
 
     def settle(self) -> None:
         """Stay with what the messages go as."""
         self._settled = True
+        self._is_new = False
         self._lines = []
+
+    def lose(self) -> None:
+        """Take note that the connection is lost; the next one may agree on another version."""
+        self.routes.lost()
+        self.settle()
+        self._is_new = not self._is_chosen
+        self._size = 0
 
     def follow(
         self,
@@ -105,6 +121,8 @@ class Connection:
         and what all of them tell is returned.
         """
         line = _Line(data, number, sent, unterminated)
+        if self._is_new:
+            return [*self._told_anew(line, report), *self._told(line, report)]
         if self._settled:
             return self._told(line, report)
         before = self.protocol
@@ -134,7 +152,7 @@ class Connection:
 
     def remember_sent(self, data: bytes) -> None:
         """Take note of a line of the client that the caller follows by itself."""
-        if not self._settled:
+        if self._is_new or not self._settled:
             self._remember(_Line(data.rstrip(b"\n"), 0, True, False))
 
     def _remember(self, line: _Line) -> list[_Line]:
@@ -162,13 +180,33 @@ class Connection:
         message = decode_line(data, number, report, unterminated=unterminated)
         return self.routes.received(message, number, report)
 
+    def _told_anew(self, line: _Line, report: Report) -> list[Told]:
+        """Look at a line after a lost connection, whose `initialize` settles the version anew.
+
+        Where that is another one, return what the client's lines since then tell in its words: they
+        opened requests. That a prompt was sent has been told.
+        """
+        versions = [_version(message, line.sent) for message in _messages(line.data)]
+        agreed = [version for version in versions if version is not None]
+        if not agreed or (line.sent and agreed[0] >= _V2):
+            self._remember(line)
+            return []
+        earlier = self._lines
+        self.settle()
+        if (agreed[0] < _V2) == (self._translation is not None):
+            return []
+        self._go(agreed[0] < _V2)
+        sent = filter(attrgetter("sent"), earlier)
+        told = [one for each in sent for one in self._told(each, report)]
+        return [(session, event) for session, event in told if not isinstance(event, PromptSent)]
+
     # --- What it is ---
 
     def _look(self, message: dict[str, Any], sent: bool) -> None:
         """Learn from one message which version this is."""
         version = _version(message, sent)
-        if version is not None and (not sent or version < 2):
-            self._go(version < 2)
+        if version is not None and (not sent or version < _V2):
+            self._go(version < _V2)
             self._settled = True
         elif version is not None:
             self._awaits_answer = True

@@ -35,7 +35,7 @@ def plain(stream: BinaryIO, tally: Tally) -> BinaryIO:
         head += more
     source = put_back(head, read)
     if head.startswith(_GZIP):
-        unpacked = gzip.GzipFile(fileobj=source)
+        unpacked = gzip.GzipFile(fileobj=cast("BinaryIO", _Eager(reader(source))))
         return put_back(b"", _until_torn(reader(cast("BinaryIO", unpacked)), tally))
     if head.startswith(_UTF_16):
         return put_back(b"", codecs.EncodedFile(source, "utf-8", "utf-16", "replace").read)
@@ -58,6 +58,13 @@ def _until_torn(read: Read, tally: Tally) -> Read:
             return b""
 
     return read_on
+
+
+class _Eager:
+    """What a packed stream is read from: what is there, for a file that grows has no end."""
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
 
 
 class _Source(io.RawIOBase):

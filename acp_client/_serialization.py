@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from ._errors import StoredSnapshotError
-from ._json import NotJson, encode, parse
+from ._errors import StoredSnapshotError, checked
+from ._json import NotJson, encode, parse, text_bytes
 from ._snapshot import BOOKKEEPING, Snapshot
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ _DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError, Recursion
 def to_document(snapshot: Snapshot) -> dict[str, Any]:
     """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
 
-    `to_json` writes it as text; `Json.value` gives the Python value of a raw part.
+    Unknown variants and `_meta` are raw values too. `to_json` writes it as text, which `json.dumps`
+    cannot; `Json.value` gives the Python value of a raw part. Raises `InvalidValueError` for what
+    is no snapshot.
     """
+    checked(snapshot, Snapshot, "a snapshot")
     document: dict[str, Any] = _converter().unstructure(snapshot)
     return document
 
@@ -57,15 +60,16 @@ def to_json(document: Any) -> bytes:
 
 def dumps(snapshot: Snapshot) -> bytes:
     """Store a snapshot as JSON text. `loads(dumps(snapshot)) == snapshot`."""
+    checked(snapshot, Snapshot, "a snapshot")
     return encode({"format": FORMAT, "version": VERSION, "snapshot": _stored(snapshot)})
 
 
 def loads(data: bytes | str) -> Snapshot:
     """Restore a snapshot that `dumps` stored, in this version of the package or an earlier one.
 
-    Raises `StoredSnapshotError` for anything else, and for a document of a newer version.
+    Raises `StoredSnapshotError` for any other text, and for a document of a newer version.
     """
-    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+    text = text_bytes(data)
     try:
         return _restored(_current(_parsed(text)))
     except StoredSnapshotError:

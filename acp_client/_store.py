@@ -36,6 +36,7 @@ from ._errors import (
     ProblemKind,
     UnknownPermissionError,
     UnknownSessionError,
+    checked,
 )
 from ._framing import TOO_LONG, Framer
 from ._intake import Intake
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from ._memory import Memory
 
 _ID_PREFIX: Final = "acp-client-state:"
+_DATA: Final = bytes | bytearray | memoryview
 
 
 class Store:
@@ -84,7 +86,7 @@ class Store:
     def __init__(
         self, *, limits: Limits = DEFAULT_LIMITS, protocol: Protocol | None = None
     ) -> None:
-        self._limits = limits
+        self._limits = checked(limits, Limits, "an object of `Limits`")
         self._lock = threading.RLock()
         self._sessions: dict[str, Snapshot] = {}
         self._connection = Connection(protocol)
@@ -109,7 +111,7 @@ class Store:
         """Return the current snapshot of a session. Raises `UnknownSessionError`."""
         try:
             return self._sessions[session_id]
-        except KeyError:
+        except (KeyError, TypeError):  # a list, say, is no key
             raise UnknownSessionError(f"no session {session_id!r}") from None
 
     @property
@@ -164,6 +166,7 @@ class Store:
         to the store is told after it has returned. A callback that raises stops nobody, see
         `on_callback_error`. It is called no more once the subscription is closed.
         """
+        checked(callback, Callable, "a function")  # type: ignore[arg-type]  # it is a class
         with self._lock:
             known = self._sessions.values() if session is None else [self._present(session)]
             subscription = self._subscriptions.subscribe(callback, session, select, known)
@@ -195,7 +198,7 @@ class Store:
         with self._batch("live") as batch:
             if line is not None:
                 self._line = line - 1
-            self._receive_lines(batch, self._received.feed(bytes(data)))
+            self._receive_lines(batch, self._received.feed(bytes(checked(data, _DATA, "bytes"))))
 
     def end(self) -> None:
         """Take note that the agent's output ended: an unterminated last line is a message."""
@@ -213,19 +216,20 @@ class Store:
         Requests, answers and cancels in them are followed; what is not understood is left alone.
         """
         with self._batch("local") as batch:
-            for line in self._sent.feed(bytes(data)):
+            for line in self._sent.feed(bytes(checked(data, _DATA, "bytes"))):
                 self._follow(batch, line, 0, sent=True)
 
     def disconnect(self, error: wire.Error | None = None) -> None:
         """Take note that the connection is lost.
 
         Prompts that wait for an answer become `uncertain` (with `error`, if given), permission
-        requests go; nothing else changes. Bytes of an unfinished line are forgotten.
+        requests go; nothing else changes. Bytes of an unfinished line are forgotten. The store goes
+        on with the next connection, whose `initialize` may agree on another version.
         """
+        checked(error, wire.Error | None, "a `wire.Error`")
         with self._batch("local") as batch:
             self._reduce(batch, [(known, facts.ConnectionLost(error)) for known in self._sessions])
-            self._connection.routes.lost()
-            self._connection.settle()
+            self._connection.lose()
             self._received.end()
             self._sent.end()
 
@@ -235,8 +239,9 @@ class Store:
         """Submit a message: return the `session/prompt` request to write.
 
         The prompt is in the snapshot from now on. Raises `InvalidValueError` for content that is
-        empty or holds something else than content blocks.
+        empty or holds something else than content blocks, and for an id that is no string.
         """
+        checked(session_id, str, "a session id")
         blocks = checked_content(content)
         with self._batch("local") as batch:
             request_id = self._next_id()
@@ -252,7 +257,7 @@ class Store:
         That is the `session/cancel` notification and a `cancelled` answer to each of the session's
         open permission requests. Unfinished tool calls of the foreground work are marked at once.
         """
-        notification = cancel_notification(session_id)
+        notification = cancel_notification(checked(session_id, str, "a session id"))
         with self._batch("local") as batch:
             asked = batch.draft(session_id).base.permissions
             answers = [permission_answer(request.request_id, None) for request in asked]
@@ -274,7 +279,7 @@ class Store:
             asked = next((item for item in pending if item.request_id == request_id), None)
             if asked is None:
                 raise UnknownPermissionError(f"permission request {request_id!r} is not pending")
-            if option_id is not None and option_id not in {o.option_id for o in asked.options}:
+            if option_id is not None and option_id not in [o.option_id for o in asked.options]:
                 raise InvalidValueError(f"{option_id!r} is not one of the options")
             answer = permission_answer(asked.request_id, option_id)
             self._connection.remember_sent(answer)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 import strategies
 from hypothesis import given
-from traffic import chunk_line, permission_line, update_line
+from traffic import chunk_line, line, permission_line, update_line
 from v1_traffic import (
     SESSION,
     Frame,
@@ -288,4 +288,47 @@ def test_sessions_of_v2_are_known(frames: list[strategies.Frame]) -> None:
     store = Store()
     for frame in frames:
         (store.sent if frame.sent else store.receive)(frame.data + b"\n")
+    assert store.protocol == "v2"
+
+
+# --- After a lost connection ---
+
+
+INFO = {"name": "agent", "version": "1"}
+
+
+def _initialized(version: int, number: int) -> tuple[bytes, bytes]:
+    """Write what the client asks, offering v2, and an agent's answer."""
+    asked = line(id=number, method="initialize", params={"protocolVersion": 2})
+    more: Any = {"agentCapabilities": {}} if version == 1 else {"info": INFO, "capabilities": {}}
+    return asked, line(id=number, result={"protocolVersion": version, **more})
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_the_next_connection_may_speak_another_version(first: int, second: int) -> None:
+    """What `initialize` agreed on ends with the connection; prompts sent before the answer live."""
+    store = Store()
+    for number, version in enumerate((first, second)):
+        asked, answered = _initialized(version, number)
+        store.sent(asked)
+        if number:
+            out = store.prompt("s1", [wire.TextContent("hi")])
+        store.receive(answered)
+        if not number:
+            store.disconnect()
+    assert store.protocol == f"v{second}"
+    assert store.agent is not None
+    assert store.agent.protocol_version == second
+    result = {"stopReason": "end_turn"} if second == 1 else {"messageId": "u"}
+    store.receive(line(id=out.request_id, result=result))
+    assert [prompt.status for prompt in store.snapshot("s1").prompts] == ["accepted"]
+    assert store.problems == ()
+
+
+def test_a_chosen_version_outlives_the_connection() -> None:
+    """What the caller chose is not for an agent to change."""
+    store = Store(protocol="v2")
+    store.disconnect()
+    for data in _initialized(1, 1):
+        store.sent(data) if b"method" in data else store.receive(data)
     assert store.protocol == "v2"

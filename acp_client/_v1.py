@@ -65,6 +65,7 @@ class TranslationV1(Correlation):
         self._terminal_calls: dict[wire.RequestId, _Asked] = {}
         self._last_session: str | None = None
         self._stray: list[Any] = []
+        self._sees_prompts = False
 
     def followed(
         self,
@@ -238,6 +239,7 @@ class TranslationV1(Correlation):
         content: tuple[wire.ContentBlock, ...],
         params: Fields,
     ) -> list[Told]:
+        self._sees_prompts = True
         self._requests[request_id] = _Asked("session/prompt", session_id, params)
         message_id = params.get("messageId")
         given = message_id if isinstance(message_id, str) else None
@@ -258,8 +260,8 @@ class TranslationV1(Correlation):
     def _answered(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
         asked = self._requests.pop(message.id, None)
         result = None if message.result is None else _fields(message.result.value)
-        if asked is None:
-            return self._turn_ended(result or {}, reader)
+        if asked is None:  # answered twice, or asked by a side that is not seen
+            return [] if self._sees_prompts else self._turn_ended(result or {}, reader)
         return _ANSWERED[asked.method](self, asked, _Outcome(message, result, reader))
 
     def _turn_ended(self, result: Fields, reader: ReaderV1) -> list[Told]:

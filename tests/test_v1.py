@@ -1062,3 +1062,11 @@ def test_any_messages_are_survived_however_they_are_cut(
         snapshot = store.snapshot(session_id)
         assert split.snapshot(session_id) == snapshot
         assert acp_client.loads(acp_client.dumps(snapshot)) == snapshot
+
+
+def test_a_prompt_ends_once() -> None:
+    """A second answer under the same id answers nothing."""
+    frames = [prompt(1, "hi"), ended(1, "cancelled"), ended(1, "end_turn")]
+    state = play(frames).snapshot(SESSION).state
+    assert isinstance(state, wire.StateUpdate)
+    assert state.stop_reason == "cancelled"

@@ -39,6 +39,7 @@ from ._cli_replay import (
     show_transcript,
 )
 from ._cli_stats import Report, Statistics
+from ._errors import RecordingError
 from ._playback import Feeder
 from ._protocol import PROTOCOLS, Protocol
 from ._recordings import FORMAT_NAMES, write_envelope
@@ -88,6 +89,8 @@ class _Commands(click.Group):
             raise Failure("interrupted", _INTERRUPTED) from None
         except BrokenPipeError:
             raise Failure("the output was closed before the end", _PIPE_CLOSED) from None
+        except RecordingError as error:
+            raise Failure(str(error)) from None
         except OSError as error:
             raise Failure(f"{error.filename or 'the output'}: {reason(error)}") from None
         return result

@@ -66,7 +66,7 @@ def read_recording(
     """Read recorded traffic from a binary stream, plain or gzip.
 
     `format` is a name of `FORMAT_NAMES`, for a recording that is not recognised. Raises
-    `RecordingError` for what is no recording.
+    `RecordingError` for what is no recording; where a format was given, at its end.
     """
     rows = FORMATS if format is None else (_named(format),)
     tally = Tally()
@@ -77,13 +77,24 @@ def read_recording(
     return _read(put_back(head, reader(source)), found or Recognised(rows[0]), tally)
 
 
+def _found_any(frames: Iterator[Frame], tally: Tally, name: str) -> Iterator[Frame]:
+    """Give frames. Raises `RecordingError` if there was nothing but what is of no such format."""
+    is_empty = True
+    for frame in frames:
+        is_empty = False
+        yield frame
+    if is_empty and tally.passed_over:
+        raise RecordingError(f"not a recording of the format {name}: no message found in it")
+
+
 def _read(source: BinaryIO, found: Recognised, tally: Tally) -> Recording:
     values = (
         _lines(source, tally)
         if found.layout is None
         else texts(reader(source), found.layout, tally)
     )
-    return Recording(found.format.name, found.format.frames(values, tally), tally)
+    name = found.format.name
+    return Recording(name, _found_any(found.format.frames(values, tally), tally, name), tally)
 
 
 def _named(name: str) -> Format:

@@ -145,8 +145,13 @@ def test_the_standard_input_is_read(arguments: list[str], packed: bool) -> None:
 
 def test_a_format_can_be_forced() -> None:
     """`--format` reads a file as what it does not look like."""
-    result = printed("replay", RAW, "--json", "--format", "zed")
-    assert json.loads(result) == {"sessions": [], "problems": []}
+    result = run("replay", RAW, "--json", "--format", "zed")
+    assert result.exit_code == 1
+    assert (
+        result.output == "acp-client: not a recording of the format zed: no message found in it\n"
+    )
+    read_anyway = json.loads(printed("replay", "--json", "--format", "ndjson", data=b"words\n"))
+    assert [problem["kind"] for problem in read_anyway["problems"]] == ["not_json"]
 
 
 def test_a_protocol_can_be_forced() -> None:

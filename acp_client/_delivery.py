@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
-import attrs
+from msgspec import Struct
 
 from ._snapshot import Snapshot, state_name
 
@@ -18,8 +18,7 @@ Origin: TypeAlias = Literal["live", "replay", "local"]
 """Where changes came from: what the agent does now, history that it tells again, or the client."""
 
 
-@attrs.frozen(eq=False)
-class Delivery:
+class Delivery(Struct, frozen=True, eq=False, dict=True):
     """One step of one session, from `old` to `new`.
 
     `changes` are worked out when first asked for, once for all subscribers. The first delivery

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-import attrs
+from msgspec import Struct
 
 from ._errors import InvalidValueError
 
-
-def _at_least(least: int, *, or_none: bool = False) -> Callable[[Any, Any, Any], None]:
-    def check(_: Any, limit: Any, value: Any) -> None:
-        if value is None and or_none:
-            return
-        if type(value) is not int or value < least:
-            raise InvalidValueError(
-                f"{limit.name} must be a whole number from {least} on: {value!r}"
-            )
-
-    return check
+_LEAST: Final = {"line_length": 1, "problems": 0, "notices": 0, "terminal_bytes": 0}
 
 
-@attrs.frozen(kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """How much is kept of what a peer sends.
 
     `line_length`: bytes of one line; a longer one is skipped to its end (32 MiB).
@@ -34,10 +22,19 @@ class Limits:
     Nesting is limited to 1,000 levels, always. Raises `InvalidValueError` for what is no limit.
     """
 
-    line_length: int = attrs.field(default=32 * 1024 * 1024, validator=_at_least(1))
-    problems: int = attrs.field(default=1000, validator=_at_least(0))
-    notices: int = attrs.field(default=100, validator=_at_least(0))
-    terminal_bytes: int | None = attrs.field(default=None, validator=_at_least(0, or_none=True))
+    line_length: int = 32 * 1024 * 1024
+    problems: int = 1000
+    notices: int = 100
+    terminal_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit."""
+        for name, least in _LEAST.items():
+            limit = getattr(self, name)
+            if limit is None and name == "terminal_bytes":
+                continue
+            if type(limit) is not int or limit < least:
+                raise InvalidValueError(f"{name} must be an integer from {least} on: {limit!r}")
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
+import msgspec
 import pytest
 
 from acp_client import InvalidValueError, Limits
@@ -12,21 +12,23 @@ from acp_client import InvalidValueError, Limits
 
 def test_defaults() -> None:
     """The defaults are those that the documentation tells."""
-    assert attrs.asdict(Limits()) == {
+    assert msgspec.structs.asdict(Limits()) == {
         "line_length": 32 * 1024 * 1024,
         "problems": 1_000,
         "notices": 100,
         "terminal_bytes": None,
     }
     assert Limits.__doc__ is not None
-    assert all(name in Limits.__doc__ for name in attrs.asdict(Limits()))
+    assert all(name in Limits.__doc__ for name in msgspec.structs.asdict(Limits()))
 
 
 def test_limits_are_values() -> None:
     """Limits are compared by value, and cannot be changed."""
     limits = Limits(notices=0, problems=0, terminal_bytes=0, line_length=1)
-    assert limits == attrs.evolve(Limits(), notices=0, problems=0, terminal_bytes=0, line_length=1)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+    assert limits == msgspec.structs.replace(
+        Limits(), notices=0, problems=0, terminal_bytes=0, line_length=1
+    )
+    with pytest.raises(AttributeError):
         limits.notices = 5  # type: ignore[misc]  # that is the point
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import naive
 import pytest
+from corpus import CORPUS, OWN_READINGS, REQUESTS, alike_raw, cases
+from traffic import SHARED
 
-SHARED = Path(__file__).parents[1].parent / "shared"
 RECORDINGS = sorted((SHARED / "recordings" / "v2").glob("*.snapshot.json"))
 NAMES = [path.name.removesuffix(".snapshot.json") for path in RECORDINGS]
-CORPUS = SHARED / "corpus"
 SCHEMA = SHARED / "protocol" / "schema.v2.json"
 
 Frames = list[tuple[bool, bytes]]
@@ -101,52 +101,8 @@ def test_direction_is_inferred(name: str, tmp_path: Path) -> None:
     assert inferred == [frame[:3] for frame in enveloped]
 
 
-REQUESTS = (
-    "initialize",
-    "session/prompt",
-    "session/new",
-    "session/resume",
-    "session/set_config_option",
-    "session/list",
-    "session/close",
-    "session/delete",
-    "auth/login",
-    "auth/logout",
-    "tool_call/cancel",
-    "terminal/cancel",
-)
-
-# Verdicts by number that we do not share, and the kinds of our problems instead.
-OWN_WAY: dict[int, list[str]] = {
-    235: ["skipped", "skipped", "defaulted", "skipped", "skipped"],  # unknown operations stay
-    272: [],  # the same
-    241: ["defaulted", "defaulted", "skipped", "defaulted", "skipped", "defaulted"],  # any URI
-    388: [],  # any URI
-    394: [],  # any URI
-    397: [],  # any URI
-    385: ["defaulted"],  # base64 of terminals is checked
-    428: [],  # `__proto__` is a key like any other
-    438: ["too_deep"],  # 2,000 levels
-    457: [],  # an update with an id does nothing
-    459: [],  # batches are taken apart
-    460: [],  # batches are taken apart
-    475: ["rejected"],  # the SDK has no handler for this
-    495: ["invalid_message"],  # an id is a string or an integer
-}
 # Methods that change nothing here, so that nobody looks at what they carry.
 UNFOLLOWED = ("elicitation/", "initialize", "session/list", "_example.com/", "fs/", "session/holo")
-
-
-def corpus() -> list[Any]:
-    """Pair the messages of the corpus with their verdicts."""
-    if not CORPUS.is_dir():
-        return []
-    lines = (CORPUS / "messages.ndjson").read_bytes().split(b"\n")
-    verdicts = map(json.loads, (CORPUS / "verdicts.ndjson").read_bytes().splitlines())
-    return [
-        pytest.param(data, verdict, id=f"{verdict['n']} {verdict['label']}")
-        for verdict, data in zip(verdicts, lines, strict=False)
-    ]
 
 
 def plain(value: Any) -> Any:
@@ -159,17 +115,6 @@ def plain(value: Any) -> Any:
     if members.get("sessionUpdate") == "state_update":
         members |= members["state"]
     return members
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Compare JSON values whose integers may have passed through doubles."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(alike, one, other))
-    if type(one) in (int, float) and type(other) in (int, float):
-        return float(one) == float(other)
-    return type(one) is type(other) and bool(one == other)
 
 
 def value_of(data: bytes) -> Any:
@@ -188,7 +133,7 @@ def peer_error(verdict: dict[str, Any]) -> bool:
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not there")
-@pytest.mark.parametrize(("data", "verdict"), corpus())
+@pytest.mark.parametrize(("data", "verdict"), cases())
 def test_corpus_agrees_with_its_verdict(data: bytes, verdict: dict[str, Any]) -> None:
     """A message gives the value and the problems of its verdict, but for the listed differences."""
     store = naive.Naive()
@@ -197,12 +142,12 @@ def test_corpus_agrees_with_its_verdict(data: bytes, verdict: dict[str, Any]) ->
     store.receive(data, 1)
     found = [problem["kind"] for problem in store.problems]
     followed = not verdict.get("method", "").startswith(UNFOLLOWED)
-    if verdict["n"] in OWN_WAY:
-        assert found == OWN_WAY[verdict["n"]]
+    if verdict["n"] in OWN_READINGS:
+        assert found == OWN_READINGS[verdict["n"]][1]
     elif not followed or verdict["outcome"] == "ignored" or peer_error(verdict):
         assert found == []
     elif verdict["outcome"] == "delivered":
-        assert alike(value_of(data), verdict["value"])
+        assert alike_raw(value_of(data), verdict["value"])
         defaulted = len(verdict.get("defaulted", [])) + len(verdict.get("replaced", []))
         assert found.count("defaulted") == defaulted
         skipped = [item for place in verdict.get("skipped", []) for item in place["items"]]

@@ -17,8 +17,6 @@ _LABEL: Final = 12
 _LONG_AGO: Final = 1e9
 """Times below, of before 2001, count from the start of the recording."""
 
-_PLURALS: Final = {"other": "others"}
-
 
 def report_lines(report: Report, layout: Layout) -> list[Span]:
     """Show a report, a few words to the line."""

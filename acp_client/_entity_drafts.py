@@ -60,6 +60,11 @@ class _Growing(Struct, gc=False, eq=False):
     fresh: list[Any] = field(default_factory=list)
     metas: list[ChunkMeta] | None = None
     replaced: bool = False
+    meta: wire.JsonObject | None = None
+
+    def patch_meta(self, patch: Any) -> None:
+        if patch is not UNSET:
+            self.meta = patched_meta(self.meta, patch)
 
     def replace(self, items: Sequence[Any]) -> None:
         self.replaced = True
@@ -86,8 +91,6 @@ class _Growing(Struct, gc=False, eq=False):
 class MessageDraft(_Growing, gc=False, eq=False):
     """A message in the making."""
 
-    meta: wire.JsonObject | None = None
-
     @classmethod
     def opened(cls, key: Any, place: int, base: Message | None) -> MessageDraft:
         if base is None:
@@ -97,8 +100,7 @@ class MessageDraft(_Growing, gc=False, eq=False):
     def patch(self, update: wire.UserMessage | wire.AgentMessage | wire.AgentThought) -> None:
         if update.content is not UNSET:
             self.replace([stored_block(block) for block in update.content or ()])
-        if update.meta is not UNSET:
-            self.meta = patched_meta(self.meta, update.meta)
+        self.patch_meta(update.meta)
 
     def freeze(self) -> Message:
         base: Message | None = self.base
@@ -111,7 +113,6 @@ class MessageDraft(_Growing, gc=False, eq=False):
 class _Patched(_Growing, gc=False, eq=False):
     """An entity with many fields that patches set: a mutable mirror of the frozen class."""
 
-    meta: wire.JsonObject | None = None
     capabilities: Any = None
 
     def frozen(self, entity: Any) -> Any:
@@ -163,8 +164,7 @@ class ToolCallDraft(_Patched, gc=False, eq=False):
             self.cancel_marked = False
         if update.content is not UNSET:
             self.replace([stored_item(item) for item in update.content or ()])
-        if update.meta is not UNSET:
-            self.meta = patched_meta(self.meta, update.meta)
+        self.patch_meta(update.meta)
         self._patch_rest(update)
 
     def _patch_rest(self, update: wire.ToolCallUpdate) -> None:
@@ -221,8 +221,7 @@ class CompactionDraft(_Patched, gc=False, eq=False):
         self.status = update.status
         if update.error is not UNSET:
             self.error = update.error
-        if update.meta is not UNSET:
-            self.meta = patched_meta(self.meta, update.meta)
+        self.patch_meta(update.meta)
         if update.summary is not UNSET:
             self.replace([stored_block(block) for block in update.summary or ()])
 
@@ -275,8 +274,7 @@ class TerminalDraft(_Patched, gc=False, eq=False):
             self.size = update.size
         if update.capabilities is not UNSET:
             self.capabilities = update.capabilities
-        if update.meta is not UNSET:
-            self.meta = patched_meta(self.meta, update.meta)
+        self.patch_meta(update.meta)
 
     def _replace_output(self, output: wire.TerminalOutput | wire.UnsetType | None) -> None:
         given = output if isinstance(output, wire.TerminalOutput) else wire.TerminalOutput(b"")

@@ -351,6 +351,3 @@ class Json:
 
 def _restore(text: bytes) -> Json:
     return Json.from_text(encode(parse(text)))
-
-
-EMPTY_OBJECT: Final = Json.from_text(b"{}")

@@ -236,3 +236,13 @@ def test_entries_keep_their_place() -> None:
     after = apply(before, chunk("y", "50"))
     changed = [place for place in range(100) if after.entries[place] is not before.entries[place]]
     assert changed == [50]
+
+
+@pytest.mark.parametrize(
+    ("states", "is_idle"),
+    [([], True), (["running"], False), (["running", "idle"], True), (["_resting"], False)],
+)
+def test_when_the_agent_is_ready_for_a_prompt(states: list[str], is_idle: bool) -> None:
+    """A session is idle before any state is reported, and when the last one says so."""
+    reported = [event("state_update", state=state) for state in states]
+    assert apply_all(EMPTY, reported).is_idle is is_idle

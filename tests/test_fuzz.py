@@ -13,8 +13,9 @@ FOUND = [(name, path) for name in TARGETS for path in engines.seeds(name)]
 
 
 @pytest.mark.parametrize(("name", "path"), FOUND, ids=lambda part: getattr(part, "name", part))
-def test_seeds_are_handled(name: str, path: Path) -> None:
+def test_seeds_are_handled(name: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a target once stumbled over, or what leads it far, does no harm."""
+    monkeypatch.setattr("fuzz.targets.THOROUGH", 1)
     TARGETS[name].check(path.read_bytes())
 
 
@@ -38,6 +39,28 @@ def test_a_target_without_findings_is_counted(reported: list[str]) -> None:
     assert reported[-1].startswith("stored: 20 structured inputs")
 
 
+@pytest.mark.parametrize("name", TARGETS)
+def test_quick_inputs_are_counted(name: str, reported: list[str]) -> None:
+    """A target makes inputs by itself, and the report says of how many parts."""
+    assert engines.quick(name, 0.01, reported.append)
+    assert reported[-1].startswith(f"{name}: 20 quick inputs of ")
+
+
+def test_a_quick_finding_is_kept(
+    reported: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An input that was made at random and fails is kept as it is."""
+
+    def check(data: bytes) -> None:
+        assert len(data) < 3, "too long"
+
+    target = Target(check, st.binary(), lambda chance: chance.randbytes(3), "lines")
+    monkeypatch.setitem(TARGETS, "stored", target)
+    assert not engines.quick("stored", 5, reported.append)
+    assert "too long" in reported[0]
+    assert [len(seed.read_bytes()) for seed in engines.seeds("stored")] == [3]
+
+
 def test_a_finding_is_made_small_and_kept(
     reported: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -46,7 +69,8 @@ def test_a_finding_is_made_small_and_kept(
     def check(data: bytes) -> None:
         assert len(data) < 3, "too long"
 
-    monkeypatch.setitem(TARGETS, "stored", Target(check, st.binary(min_size=2, max_size=9)))
+    inputs = st.binary(min_size=2, max_size=9)
+    monkeypatch.setitem(TARGETS, "stored", Target(check, inputs, lambda _: b"", "lines"))
     assert not engines.structured("stored", 5, reported.append)
     assert "too long" in reported[0]
     (seed,) = engines.seeds("stored")
@@ -63,6 +87,8 @@ def test_hanging_is_a_finding(reported: list[str], monkeypatch: pytest.MonkeyPat
             pass
 
     monkeypatch.setattr("fuzz.targets.PATIENCE", 0.05)
-    monkeypatch.setitem(TARGETS, "stored", Target(hang, st.just(b"x")))
-    assert not engines.structured("stored", 5, reported.append)
-    assert "HangError" in reported[0]
+    monkeypatch.setitem(TARGETS, "stored", Target(hang, st.just(b"x"), lambda _: b"x", "lines"))
+    for engine in (engines.structured, engines.quick):
+        reported.clear()
+        assert not engine("stored", 5, reported.append)
+        assert "HangError" in reported[0]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+from multiprocessing import get_context
 
-from .engines import can_be_guided, guided, structured
+from .engines import ENGINES, can_be_guided, tell, tried
 from .targets import TARGETS
 
 
@@ -14,18 +18,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz")
     parser.add_argument("targets", nargs="*", choices=[[], *TARGETS], metavar="TARGET")
     parser.add_argument("--seconds", type=float, default=60, help="for each target and engine")
-    parser.add_argument("--engine", choices=["structured", "guided"], help="only this one")
+    parser.add_argument("--engine", choices=ENGINES, help="only this one")
+    parser.add_argument("--jobs", type=int, default=1, help="so many at a time")
     chosen = parser.parse_args()
-    engines = [structured, guided] if can_be_guided() else [structured]
-    if chosen.engine is not None:
-        engines = [guided if chosen.engine == "guided" else structured]
-    elif len(engines) == 1:
-        print("atheris is not installed: only structured inputs are tried")  # noqa: T201  # a command
-    results = [
-        engine(name, chosen.seconds, lambda line: print(line, flush=True))  # noqa: T201  # a command
-        for name in chosen.targets or TARGETS
-        for engine in engines
-    ]
+    engines = [chosen.engine] if chosen.engine else list(ENGINES)
+    if chosen.engine is None and not can_be_guided():
+        engines.remove("guided")
+        tell("atheris is not installed: there are no guided inputs")
+    with ProcessPoolExecutor(chosen.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
+        tries = list(zip(*product(chosen.targets or TARGETS, engines), strict=True))
+        results = list(pool.map(partial(tried, chosen.seconds), *tries))
     return 0 if all(results) else 1
 
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from . import wire
 from ._containers import Keyed
-from ._entity_drafts import CompactionDraft, MessageDraft, TerminalDraft, ToolCallDraft
+from ._entity_drafts import CompactionDraft, InfoDraft, MessageDraft, TerminalDraft, ToolCallDraft
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import echoed
 from ._snapshot import (
@@ -116,6 +116,7 @@ class Draft(Struct, gc=False, eq=False):
     _entries: _Places
     _terminals: _Places | None = None
     _plans: _Places | None = None
+    _info: InfoDraft | None = None
     _notices: list[wire.Notice] | None = None
     _permissions: dict[wire.RequestId, Permission] | None = None
     _surroundings: dict[str, Any] | None = None
@@ -174,6 +175,11 @@ class Draft(Struct, gc=False, eq=False):
         draft = plans.drafts.get(plan_id) or plans.open(plan_id, _WholeDraft)
         draft.value = plan
 
+    def info(self) -> InfoDraft:
+        if self._info is None:
+            self._info = InfoDraft.opened(self.base.info)
+        return self._info
+
     def notice(self, notice: wire.Notice) -> None:
         if self._notices is None:
             self._notices = []
@@ -218,6 +224,8 @@ class Draft(Struct, gc=False, eq=False):
         base = self.base.surroundings
         if self._plans is not None:
             self.set(plans=self._plans.freeze())
+        if self._info is not None:
+            self.set(info=self._info.freeze())
         if self._notices:
             limit = self.limits.notices
             kept = (*base.notices, *self._notices)

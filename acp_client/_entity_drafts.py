@@ -25,6 +25,7 @@ from ._content import (
 from ._snapshot import (
     Compaction,
     Message,
+    SessionInfo,
     Terminal,
     ToolCall,
 )
@@ -32,22 +33,60 @@ from ._snapshot import (
 _NO_META: Final = b"{}"
 
 
-def patched_meta(
-    meta: wire.JsonObject | None, patch: wire.JsonObject | wire.UnsetType | None
-) -> wire.JsonObject | None:
-    """Patch `_meta` by top-level key; an object that becomes empty is unset."""
-    if patch is UNSET:
-        return meta
-    if not isinstance(patch, wire.JsonObject):
-        return None
-    merged = {} if meta is None else meta.value
-    merged |= patch.value
-    kept = {key: value for key, value in merged.items() if value is not None}
-    return wire.JsonObject(kept) if kept else None
+class _Described(Struct, gc=False, eq=False, kw_only=True):
+    """What all drafts have in common: `_meta`, patched by top-level key.
+
+    Its text is parsed for the first patch of a batch and written when the batch ends, so that
+    ever more keys cost what they hold and not what is there already.
+    """
+
+    meta: wire.JsonObject | None = None
+    members: dict[str, Any] | None = None
+
+    def patch_meta(self, patch: wire.JsonObject | wire.UnsetType | None) -> None:
+        if patch is UNSET:
+            return
+        if not isinstance(patch, wire.JsonObject):
+            self.members = {}
+            return
+        if self.members is None:
+            self.members = {} if self.meta is None else self.meta.value
+        for key, value in patch.value.items():
+            if value is None:
+                self.members.pop(key, None)
+            else:
+                self.members[key] = value
+
+    def frozen_meta(self) -> wire.JsonObject | None:
+        """Return `_meta` after the batch; an object that became empty is unset."""
+        if self.members is None:
+            return self.meta
+        return wire.JsonObject(self.members) if self.members else None
 
 
-class _Growing(Struct, gc=False, eq=False):
-    """What the drafts have in common: content that grows, or is replaced and then grows.
+class InfoDraft(_Described, gc=False, eq=False):
+    """A session's title and time in the making."""
+
+    title: str | None = None
+    updated_at: str | None = None
+
+    @classmethod
+    def opened(cls, base: SessionInfo) -> InfoDraft:
+        return cls(meta=base.meta, title=base.title, updated_at=base.updated_at)
+
+    def patch(self, update: wire.SessionInfoUpdate) -> None:
+        if update.title is not UNSET:
+            self.title = update.title
+        if update.updated_at is not UNSET:
+            self.updated_at = update.updated_at
+        self.patch_meta(update.meta)
+
+    def freeze(self) -> SessionInfo:
+        return SessionInfo(self.title, self.updated_at, self.frozen_meta())
+
+
+class _Growing(_Described, gc=False, eq=False):
+    """What most drafts have in common: content that grows, or is replaced and then grows.
 
     `key` and `place` are where the entity is, or will be, among its like. `base` is the entity
     before the batch, `None` for a new one; `content` is its content then.
@@ -60,11 +99,6 @@ class _Growing(Struct, gc=False, eq=False):
     fresh: list[Any] = field(default_factory=list)
     metas: list[ChunkMeta] | None = None
     replaced: bool = False
-    meta: wire.JsonObject | None = None
-
-    def patch_meta(self, patch: Any) -> None:
-        if patch is not UNSET:
-            self.meta = patched_meta(self.meta, patch)
 
     def replace(self, items: Sequence[Any]) -> None:
         self.replaced = True
@@ -74,7 +108,8 @@ class _Growing(Struct, gc=False, eq=False):
     def add(self, item: Any, meta: wire.JsonObject | None) -> None:
         if meta is not None and meta.text != _NO_META:
             before = 0 if self.replaced or self.base is None else len(self.content)
-            self.metas = [*(self.metas or ()), (before + len(self.fresh), meta)]
+            self.metas = [] if self.metas is None else self.metas
+            self.metas.append((before + len(self.fresh), meta))
         self.fresh.append(item)
 
     def grown(self, kind: Any) -> Any:
@@ -104,10 +139,10 @@ class MessageDraft(_Growing, gc=False, eq=False):
 
     def freeze(self) -> Message:
         base: Message | None = self.base
-        content = self.grown(ContentBlocks)
-        if base is not None and content is base.content and self.meta == base.meta:
+        content, meta = self.grown(ContentBlocks), self.frozen_meta()
+        if base is not None and content is base.content and meta == base.meta:
             return base
-        return Message(self.key[0], self.key[1], content, self.meta)
+        return Message(self.key[0], self.key[1], content, meta)
 
 
 class _Patched(_Growing, gc=False, eq=False):
@@ -192,7 +227,7 @@ class ToolCallDraft(_Patched, gc=False, eq=False):
             self.raw_input,
             self.raw_output,
             self.capabilities,
-            self.meta,
+            self.frozen_meta(),
         )
         return self.frozen(entity)  # type: ignore[no-any-return]  # of its class
 
@@ -227,7 +262,7 @@ class CompactionDraft(_Patched, gc=False, eq=False):
 
     def freeze(self) -> Compaction:
         summary = self.grown(ContentBlocks)
-        entity = Compaction(self.key[1], self.status, summary, self.error, self.meta)
+        entity = Compaction(self.key[1], self.status, summary, self.error, self.frozen_meta())
         return self.frozen(entity)  # type: ignore[no-any-return]  # of its class
 
 
@@ -303,7 +338,7 @@ class TerminalDraft(_Patched, gc=False, eq=False):
             self.exit_status,
             self.size,
             self.capabilities,
-            self.meta,
+            self.frozen_meta(),
             self.dropped_bytes,
         )
         return self.frozen(entity)  # type: ignore[no-any-return]  # of its class

@@ -28,7 +28,6 @@ from . import _events as facts
 from . import wire
 from ._content import stored_block, stored_item
 from ._draft import Draft, changed
-from ._entity_drafts import patched_meta
 from ._errors import InvalidValueError
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import Answer, answered, lost, matched
@@ -37,7 +36,6 @@ from ._snapshot import (
     MessageType,
     Permission,
     Prompt,
-    SessionInfo,
     Snapshot,
     ToolCall,
     Usage,
@@ -225,17 +223,7 @@ def _usage_update(draft: Draft, update: wire.UsageUpdate) -> None:
 
 
 def _session_info_update(draft: Draft, update: wire.SessionInfoUpdate) -> None:
-    info: SessionInfo = draft.get("info")
-    draft.set(info=patched_info(info, update))
-
-
-def patched_info(info: SessionInfo, update: wire.SessionInfoUpdate) -> SessionInfo:
-    """Patch a session's title, time and `_meta`."""
-    return SessionInfo(
-        info.title if update.title is UNSET else update.title,
-        info.updated_at if update.updated_at is UNSET else update.updated_at,
-        patched_meta(info.meta, update.meta),
-    )
+    draft.info().patch(update)
 
 
 def _available_commands_update(draft: Draft, update: wire.AvailableCommandsUpdate) -> None:

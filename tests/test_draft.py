@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from acp_client import Limits, Snapshot, apply_all, wire
 from acp_client import _draft as drafts
 from acp_client import _entity_drafts as entity_drafts
 from acp_client._draft import Draft
-from acp_client._entity_drafts import patched_meta
+from acp_client._entity_drafts import InfoDraft
 
 EMPTY = Snapshot("s1")
 KEYS = st.sampled_from(["k", "l", "m"])
@@ -26,25 +27,51 @@ PATCHES = st.one_of(
 )
 
 
-@given(st.lists(PATCHES, max_size=5))
-def test_metadata_is_patched_by_key(patches: list[Any]) -> None:
+@given(st.lists(st.lists(PATCHES, max_size=3), max_size=4))
+def test_metadata_is_patched_by_key(batches: list[list[Any]]) -> None:
     """A key set to null is removed, any other replaces that key whole, `null` clears all."""
     meta, expected = None, dict[str, Any]()
-    for patch in patches:
-        meta = patched_meta(meta, patch)
-        if patch is None:
-            expected = {}
-        elif patch is not wire.UNSET:
-            expected |= patch.value
-            expected = {key: value for key, value in expected.items() if value is not None}
+    for patches in batches:
+        draft = InfoDraft(meta=meta)
+        for patch in patches:
+            draft.patch_meta(patch)
+            if patch is None:
+                expected = {}
+            elif patch is not wire.UNSET:
+                expected |= patch.value
+                expected = {key: value for key, value in expected.items() if value is not None}
+        meta = draft.frozen_meta()
         assert meta == (wire.JsonObject(expected) if expected else None)
 
 
 def test_metadata_without_a_patch_is_the_same_object() -> None:
     """What is not patched is not copied."""
-    meta = wire.JsonObject({"k": 1})
-    assert patched_meta(meta, wire.UNSET) is meta
-    assert patched_meta(None, wire.JsonObject({})) is None
+    draft = InfoDraft(meta=wire.JsonObject({"k": 1}))
+    draft.patch_meta(wire.UNSET)
+    assert draft.frozen_meta() is draft.meta
+
+
+GROWING_META: list[tuple[str, dict[str, Any]]] = [
+    ("tool_call_update", {"toolCallId": "c"}),
+    ("session_info_update", {}),
+    ("agent_message_chunk", {"messageId": "m", "content": {"type": "text", "text": "x"}}),
+]
+
+
+@pytest.mark.parametrize(("name", "fields"), GROWING_META, ids=[name for name, _ in GROWING_META])
+def test_ever_more_metadata_in_one_batch_is_linear(name: str, fields: dict[str, Any]) -> None:
+    """Twenty times as many patches or chunks with keys of their own take less than sixty times."""
+
+    def seconds(count: int) -> float:
+        events = [event(name, **fields, _meta={f"k{n}": n}) for n in range(count)]
+        return min(timed(events) for _ in range(3))
+
+    def timed(events: list[Any]) -> float:
+        start = time.perf_counter()
+        apply_all(EMPTY, events)
+        return time.perf_counter() - start
+
+    assert seconds(20_000) < 60 * seconds(1_000)
 
 
 OPENERS: list[tuple[str, Any]] = [

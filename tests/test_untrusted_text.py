@@ -392,7 +392,8 @@ def test_html_is_text(name: str) -> None:
 WATCHED = """
 import sys
 allowed = ("import", "compile", "exec", "marshal", "object.__", "sys.", "os.listdir", "os.scandir",
-           "code.__new__", "function.__new__", "gc.", "builtins.", "ctypes", "cpython.", "syslog", "time.sleep")
+           "code.__new__", "function.__new__", "gc.", "builtins.", "ctypes", "cpython.", "syslog",
+           "time.sleep")
 seen = []
 sys.addaudithook(lambda event, arguments: seen.append((event, repr(arguments)[:200])))
 from acp_client.__main__ import main

@@ -154,6 +154,46 @@ def test_a_disk_that_takes_no_more_leaves_the_old_file_alone(tmp_path: Path) -> 
     assert names(tmp_path) == ["session.json"]
 
 
+SMALL_DISK = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+MOUNTED = 'mount -t tmpfs -o size=64k none "$1" && exec "$2" -c "$3" "$1/session.json"'
+FILLED = """
+import os, sys
+from pathlib import Path
+import acp_client
+from acp_client._storage import load, save
+path = Path(sys.argv[1])
+old, new = acp_client.Snapshot("old"), acp_client.Snapshot("new")
+event = acp_client.wire.AgentMessageChunk("m", acp_client.wire.TextContent("x" * 100_000))
+save(old, path)
+for _ in range(100):
+    try:
+        save(acp_client.apply(new, event), path)
+    except OSError as error:
+        number = error.errno
+print(number, load(path) == old, os.listdir(path.parent))
+save(new, path)
+print(load(path) == new)
+"""
+
+
+def can_mount(folder: Path) -> bool:
+    """Tell whether this user may mount a small file system of its own."""
+    command = [*SMALL_DISK, 'mount -t tmpfs none "$1"', "sh", str(folder)]
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def test_a_full_disk_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    """On a disk that is full the old file is there, no part of another, and there is room again."""
+    if not can_mount(tmp_path):
+        pytest.skip("no file system can be mounted here")
+    command = [*SMALL_DISK, MOUNTED, "sh", str(tmp_path), sys.executable, FILLED]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert ran.stdout.splitlines() == [f"{errno.ENOSPC} True ['session.json']", "True"]
+
+
 def test_a_directory_that_cannot_be_brought_to_the_disk_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

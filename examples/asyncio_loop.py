@@ -50,14 +50,17 @@ class Connection:
 
     @classmethod
     async def start(cls, command: list[str]) -> Connection:
-        """Start an agent."""
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            limit=LONGEST_LINE,
-            start_new_session=True,  # Ctrl-C is for us, not for the agent
-        )
+        """Start an agent. Raises `RuntimeError` if that fails."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                limit=LONGEST_LINE,
+                start_new_session=True,  # Ctrl-C is for us, not for the agent
+            )
+        except OSError as error:
+            raise RuntimeError(f"{command[0]}: {error.strerror}") from error
         return cls(process)
 
     async def ask(self, method: str, **params: Any) -> Any:

@@ -40,6 +40,19 @@ def message(**members: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n"
 
 
+def start(command: list[str]) -> subprocess.Popen[bytes]:
+    """Start an agent. Ends the program if that fails."""
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for us, not for the agent
+        )
+    except OSError as error:
+        sys.exit(f"{command[0]}: {error.strerror}")
+
+
 class Connection:
     """An agent's process, the store that follows it, and the two threads that serve its pipes."""
 
@@ -50,12 +63,7 @@ class Connection:
         self._waiting: dict[wire.RequestId, queue.SimpleQueue[wire.Response]] = {}
         self._readers: list[acp_client.Reader] = []
         self.has_ended = False
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for us, not for the agent
-        )
+        self.process = start(command)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         threading.Thread(target=self._write, args=(self.process.stdin,), daemon=True).start()

@@ -24,10 +24,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, islice
+from operator import index as index_of
 from operator import is_not
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar, overload
 
 from msgspec import Struct, field
+
+from ._errors import InvalidValueError
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -157,10 +160,7 @@ class Items(_Version[T]):
         if isinstance(index, slice):
             places = range(*index.indices(self._length))
             return tuple(self._shown(self._at(place)) for place in places)
-        place = index + self._length if index < 0 else index
-        if not 0 <= place < self._length:
-            raise IndexError(index)
-        return self._shown(self._at(place))
+        return self._shown(self._at(_place(index, self._length)))
 
     def __iter__(self) -> Iterator[T]:
         return map(self._shown, chain(chain.from_iterable(self._leaves()), self._tail))
@@ -296,10 +296,7 @@ class Keyed(_Version[V]):
     def __getitem__(self, index: int | slice) -> V | tuple[V, ...]:
         if isinstance(index, slice):
             return tuple(self.at(place) for place in range(*index.indices(self._length)))
-        place = index + self._length if index < 0 else index
-        if not 0 <= place < self._length:
-            raise IndexError(index)
-        return self.at(place)
+        return self.at(_place(index, self._length))
 
     def __iter__(self) -> Iterator[V]:
         return _values(self._root, self._shift, self._tail)
@@ -327,6 +324,19 @@ class Keyed(_Version[V]):
 
 for _kind in (Items, Keyed):
     Sequence.register(_kind)
+
+
+def _place(index: int, length: int) -> int:
+    """Return the place that an index means. Raises `IndexError`, and for what is none our own."""
+    try:
+        given = index_of(index)
+    except TypeError:
+        name = type(index).__name__
+        raise InvalidValueError(f"expected a place, not {name}; ids are looked up by get") from None
+    place = given + length if given < 0 else given
+    if not 0 <= place < length:
+        raise IndexError(index)
+    return place
 
 
 def _grown(

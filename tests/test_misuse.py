@@ -9,6 +9,7 @@ import pytest
 
 import acp_client
 from acp_client import AcpClientError, Store, wire
+from acp_client._content import ContentBlocks
 
 NO: Any = None
 HI = [wire.TextContent("hi")]
@@ -37,6 +38,9 @@ HI = [wire.TextContent("hi")]
         lambda _: acp_client.dumps(NO),
         lambda _: acp_client.to_document(NO),
         lambda _: acp_client.apply(acp_client.Snapshot("s"), NO),
+        lambda _: acp_client.Snapshot("s").terminals["t"],  # type: ignore[call-overload]  # same
+        lambda _: acp_client.Snapshot("s").entries[1.0],  # type: ignore[call-overload]  # same
+        lambda _: ContentBlocks.made(())[NO],
     ],
 )
 def test_misuse_raises_an_exception_of_the_package(misuse: Callable[[Any], object]) -> None:

@@ -21,6 +21,7 @@ prompts overlap. So a prompt has two independent marks:
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Final, Literal
 
 import attrs
@@ -40,6 +41,8 @@ TRANSITIONS: Final[dict[tuple[PromptStatus, Answer], PromptStatus]] = {
 
 Prompts = tuple[Prompt, ...]
 
+_MESSAGE_ID: Final = attrgetter("message_id")
+
 
 def answered(
     prompts: Prompts,
@@ -55,8 +58,10 @@ def answered(
     `is_echoed` tells whether a user message with an id exists.
     """
     for place in reversed(range(len(prompts))):
+        if prompts[place].request_id != request_id:
+            continue
         status = TRANSITIONS.get((prompts[place].status, answer))
-        if prompts[place].request_id == request_id and status is not None:
+        if status is not None:
             settled = attrs.evolve(
                 prompts[place], status=status, message_id=message_id, error=error
             )
@@ -70,7 +75,9 @@ def lost(prompts: Prompts, error: Error | None) -> Prompts:
 
 
 def echoed(prompts: Prompts, message_id: str) -> Prompts:
-    """Mark the prompts whose message has come."""
+    """Mark the prompts whose message has come; most messages are those of none."""
+    if message_id not in map(_MESSAGE_ID, prompts):
+        return prompts
     return matched(prompts, lambda found: found == message_id)
 
 

@@ -84,6 +84,9 @@ _NO_HEAD: Final = b"\n\n"
 
 _ENVELOPES_KEPT: Final = 16
 
+_LONGEST_LEARNED: Final = 65_536
+"""Bytes of a line beyond which its text is what it costs, and keeping it would be dear."""
+
 
 class Intake:
     """Decodes and reduces lines; remembers the envelopes of the last runs from read to read."""
@@ -141,7 +144,7 @@ class Intake:
         kind = type(event)
         read = _STRINGS[kind]
         string = read.string(event)
-        if string is None:
+        if string is None or len(line) > _LONGEST_LEARNED:
             return None
         chunk = (kind, read.entity_id(event), session_id)
         known = self._envelopes.get(chunk)

@@ -3,23 +3,37 @@
 Versions of a session share nearly all they have, so every object is counted once, where it is met
 first. What an object is for is told by the class that holds it: the bytes under a `Terminal` are
 output, those of a `Json` are raw, and so on down, until another class of the table comes.
+
+A store is asked every second, and has millions of objects. So the walk goes by columns: objects of
+one class are taken together, then the values of each of their fields, and the loops over them are
+the interpreter's. And what only one object refers to cannot be met twice, so only the others are
+remembered: that is one object in eight. Nothing is changed by it: where looking at an attribute
+would make something (a `__dict__`, what is worked out when first asked for), the garbage
+collector's view of the object is taken.
+
+The sizes are those that the interpreter asks for. What its allocator needs beside them (a few bytes
+for each object, holes) is not counted, and what only the caller keeps is not either.
 """
 
 from __future__ import annotations
 
-import sys
-from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, Literal
+import gc
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, compress
+from operator import attrgetter, not_
+from sys import getrefcount, getsizeof
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import attrs
 from msgspec import Struct
 
 from . import wire
-from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._containers import Items
 from ._errors import Problem
 from ._json import Json
-from ._snapshot import Terminal
+from ._snapshot import Compaction, Entries, Message, Terminal, Terminals, ToolCall, UnknownEntry
 
 Category = Literal["text", "terminals", "raw", "problems", "other"]
 
@@ -28,11 +42,12 @@ Category = Literal["text", "terminals", "raw", "problems", "other"]
 class Memory:
     """Bytes of memory by what they are kept for; `total` is their sum.
 
-    `text`: what messages, thoughts, tool calls and summaries hold, other content than text too.
+    `text`: messages, thoughts, tool calls and summaries, with their ids and all that they hold, but
+    for what is raw.
     `terminals`: terminals and their output, and its transcript once it was read.
     `raw`: unknown updates, tool input and output, `_meta`: what is kept as JSON.
     `problems`: the problems that are kept.
-    `other`: entries and lists themselves, ids, prompts, permissions, unfinished lines, requests.
+    `other`: sessions and their lists, prompts, permissions, lines that are held, requests.
     """
 
     text: int = 0
@@ -47,58 +62,169 @@ class Memory:
         return self.text + self.terminals + self.raw + self.problems + self.other
 
 
-_CATEGORIES: Final[dict[type, Category]] = {
-    ContentBlocks: "text",
-    ToolCallContents: "text",
+_Purpose: TypeAlias = Category | Literal["places"]
+"""What something is for; `places` is what `Entries` take beside the entries themselves."""
+
+_CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
+
+_PURPOSES: Final[dict[type, _Purpose]] = {
+    Entries: "places",
+    Message: "text",
+    ToolCall: "text",
+    Compaction: "text",
+    UnknownEntry: "raw",
+    Terminals: "terminals",
     Terminal: "terminals",
-    OutputBytes: "terminals",
+    Items: "raw",  # the `_meta` of chunks; other items are of classes of their own
     Json: "raw",
     wire.JsonObject: "raw",
     wire.Unknown: "raw",
     wire.UnknownStateUpdate: "raw",
     Problem: "problems",
 }
-"""What the parts of an object are for, where its class tells."""
+"""What an object and its parts are for, where its class tells."""
+
+_ENTRIES: Final = (Message, ToolCall, Compaction, UnknownEntry)
+
+_MOST: Final = 4096
+"""Objects that are taken at once: what the walk itself needs should be little."""
 
 
 def memory_of(roots: Iterable[Any]) -> Memory:
-    """Measure everything that can be reached from some objects of this package, each once."""
-    counted: dict[Category, int] = dict.fromkeys(attrs.fields_dict(Memory), 0)  # type: ignore[arg-type]  # the categories
-    met: set[int] = set()
-    waiting: list[tuple[Any, Category]] = [(root, "other") for root in roots]
-    while waiting:
-        value, category = waiting.pop()
-        if id(value) in met:
-            continue
-        parts = _parts(value)
-        if parts is None:
-            continue
-        met.add(id(value))
-        category = _CATEGORIES.get(type(value), category)
-        counted[category] += sys.getsizeof(value)
-        waiting += [(part, category) for part in parts if part is not None]
-    return Memory(**counted)
+    """Measure everything that can be reached from some objects of this package, each once.
+
+    What several of them share counts as the first one's.
+    """
+    walk = _Walk()
+    for root in roots:
+        walk.take(root)
+    return walk.memory()
 
 
-def _parts(value: Any) -> Iterable[Any] | None:
-    """Return what an object holds; `None` for one that is not counted."""
-    if isinstance(value, str | bytes | bytearray | int | float):
-        return ()
-    if isinstance(value, tuple | list | deque | set | frozenset):
-        return tuple(value)
-    if isinstance(value, dict):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, Struct):
-        return [getattr(value, name) for name in value.__struct_fields__]
-    is_ours = type(value).__module__.startswith(__package__) and not isinstance(value, type)
-    return list(_attributes(value)) if is_ours else None
+class _Group(NamedTuple):
+    """Objects of one class that are still to be counted."""
+
+    purpose: _Purpose
+    kind: type
+    values: list[Any]
 
 
-def _attributes(value: Any) -> Iterator[Any]:
-    """Yield what an object of this package holds in slots and in its dict."""
-    for kind in type(value).__mro__:
-        names = vars(kind).get("__slots__", ())
-        yield from (getattr(value, name, None) for name in names if name != "__weakref__")
-    attributes = getattr(value, "__dict__", None)
-    if attributes is not None:
-        yield attributes
+class _Walk:
+    """Counts what it meets."""
+
+    def __init__(self) -> None:
+        self._counted: Counter[_Purpose] = Counter()
+        self._entries: Counter[_Purpose] = Counter()
+        self._met: set[int] = set()
+        self._columns: dict[type, _Columns | None] = {}
+        self._waiting: list[_Group] = []
+
+    def memory(self) -> Memory:
+        """Return what was counted; places are shared out by the number of entries."""
+        places, entries = self._counted["places"], self._entries or Counter({"other": 1})
+        return Memory(
+            **{
+                category: self._counted[category] + places * entries[category] // entries.total()
+                for category in _CATEGORIES
+            }
+        )
+
+    def take(self, root: Any) -> None:
+        """Count what can be reached from an object."""
+        self._waiting += self._groups("other", [root])
+        while self._waiting:
+            purpose, kind, values = self._waiting.pop()
+            if len(values) > _MOST:
+                self._waiting.append(_Group(purpose, kind, values))
+                values = _taken_off(values)
+            self._count(purpose, kind, self._news(values))
+
+    def _count(self, purpose: _Purpose, kind: type, values: list[Any]) -> None:
+        self._counted[purpose] += sum(map(getsizeof, values))
+        if kind in _ENTRIES:
+            self._entries[purpose] += len(values)
+        columns = self._columns[kind] or _nothing
+        groups = [group for part in columns(values) for group in self._groups(purpose, part)]
+        self._waiting += reversed(groups)  # the first is the next to be taken
+
+    def _groups(self, purpose: _Purpose, values: list[Any]) -> Iterator[_Group]:
+        """Tell apart what is counted of some objects by its classes."""
+        kinds = dict.fromkeys(map(type, values))
+        for kind in kinds:
+            if kind not in self._columns:
+                self._columns[kind] = _columns_of(kind)
+            if self._columns[kind] is not None:
+                same = values if len(kinds) == 1 else [it for it in values if type(it) is kind]
+                yield _Group(_PURPOSES.get(kind, purpose), kind, same)
+
+    def _news(self, values: list[Any]) -> list[Any]:
+        """Return the objects that were not met before."""
+        is_shared = list(map(_SOLE.__lt__, map(getrefcount, values)))
+        if True not in is_shared:
+            return values
+        shared = list(compress(values, is_shared))
+        found = dict(zip(map(id, shared), shared, strict=True))
+        news = set(found) - self._met
+        self._met |= news
+        return [*compress(values, map(not_, is_shared)), *map(found.__getitem__, news)]
+
+
+def _taken_off(values: list[Any]) -> list[Any]:
+    last = values[-_MOST:]
+    del values[-_MOST:]
+    return last
+
+
+def _sole() -> int:
+    """Return the reference count of an object in a list, if one other object refers to it."""
+    holder = [object()]
+    return max(map(getrefcount, list(holder)))
+
+
+_SOLE: Final = _sole()
+
+
+# --- What objects hold ---
+
+_Columns: TypeAlias = Callable[[list[Any]], Iterable[list[Any]]]
+"""Gives what objects of one class hold: lists of all values of one field, or of some."""
+
+_FLAT: Final = (str, bytes, bytearray, int, float)
+_SEQUENCES: Final = (tuple, list, deque, set, frozenset)
+
+
+def _columns_of(kind: type) -> _Columns | None:
+    """Return what gives the parts of objects of a class; `None` for one that is not counted."""
+    if issubclass(kind, _FLAT):
+        return _nothing
+    if issubclass(kind, _SEQUENCES):
+        return _items
+    if issubclass(kind, dict):
+        return _keys_and_values
+    if kind.__module__.rpartition(".")[0] != __package__ or issubclass(kind, type):
+        return None
+    if issubclass(kind, Struct) and not kind.__struct_config__.gc:
+        return partial(_fields, kind.__struct_fields__)
+    return _referents
+
+
+def _nothing(_: list[Any]) -> Iterable[list[Any]]:
+    return ()
+
+
+def _items(values: list[Any]) -> Iterator[list[Any]]:
+    yield list(chain.from_iterable(values))
+
+
+def _keys_and_values(values: list[Any]) -> Iterator[list[Any]]:
+    yield list(chain.from_iterable(values))
+    yield list(chain.from_iterable(map(dict.values, values)))
+
+
+def _fields(names: Iterable[str], values: list[Any]) -> Iterator[list[Any]]:
+    for name in names:
+        yield list(map(attrgetter(name), values))
+
+
+def _referents(values: list[Any]) -> Iterator[list[Any]]:
+    yield list(chain.from_iterable(map(gc.get_referents, values)))

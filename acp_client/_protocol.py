@@ -96,7 +96,12 @@ class Connection:
         """Stay with what the messages go as."""
         self._settled = True
         self._is_new = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let go of what only an unsettled connection looks at."""
         self._lines = []
+        self._last_update = None
 
     def lose(self) -> None:
         """Take note that the connection is lost; the next one may agree on another version."""
@@ -130,7 +135,7 @@ class Connection:
             self._look(message, sent)
         lines = self._remember(line)
         if self._settled:
-            self._lines = []
+            self._forget()
         if self.protocol == before:
             return self._told(line, report)
         return self._told_again(lines, report, begin_anew)

@@ -125,12 +125,16 @@ class Store:
         return {kind: self._problem_counts[kind] for kind in PROBLEM_KINDS}
 
     def memory(self) -> Memory:
-        """Tell how many bytes are kept, and for what. It takes a walk over all that there is."""
+        """Tell how many bytes are kept, and for what.
+
+        It takes a walk over all that there is, some microseconds for each entry, in which those
+        that feed the store wait. Nothing is changed by it.
+        """
         # A look that few take: who imports the package does not wait for it.
         from ._memory import memory_of
 
         with self._lock:
-            return memory_of(vars(self).values())
+            return memory_of([self._sessions, self._subscriptions, self])
 
     @property
     def agent(self) -> wire.InitializeResponse | None:

@@ -40,6 +40,9 @@ _BITS: Final = 5
 _MASK: Final = _WIDTH - 1
 _SLOTS: Final = range(_WIDTH)
 
+_UNFINISHED: Final = -1
+"""The length of a lineage that no version can grow from: whoever appends copies."""
+
 _growing = threading.Lock()
 _accumulating = threading.Lock()
 
@@ -114,6 +117,7 @@ class Items(_Version[T]):
             if lineage.length != before:
                 lineage = _Lineage(leaves=list(self._leaves()))
             if len(tail) > _WIDTH:
+                lineage.length = _UNFINISHED  # an exception on the way leaves no half of it
                 tail = lineage.settle(tail)
             lineage.length = length
         kept: Any = self._metas
@@ -466,10 +470,16 @@ def accumulated_text(items: Items[Any], make: Callable[[], Accumulator]) -> str:
             fresh = make()
             fresh.feed(items.stored())
             if kept is None:
-                lineage.accumulator, lineage.accumulated = fresh, length
+                _keep(lineage, fresh, length)
             return fresh.text()
         if lineage.accumulated < length:
+            lineage.accumulator = None  # what an exception interrupts is begun anew
             kept.feed(items.stored(lineage.accumulated))
-            lineage.accumulated = length
+            _keep(lineage, kept, length)
         text: str = kept.text()
         return text
+
+
+def _keep(lineage: _Lineage, accumulator: Accumulator, length: int) -> None:
+    lineage.accumulated = length
+    lineage.accumulator = accumulator  # last: until then there is none

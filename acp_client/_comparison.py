@@ -43,6 +43,7 @@ from ._changes import (
 )
 from ._containers import Keyed
 from ._growth import Matching, Run, appended_output, appended_runs, matched, overlap
+from ._prompts import common_length, differing, request_key
 from ._snapshot import (
     Compaction,
     Entry,
@@ -246,7 +247,7 @@ def _list_changes(old: Snapshot, new: Snapshot) -> Iterator[Change]:
         yield ConfigOptionsChanged(*options, *matched(*options, _option_key))
     permissions = old.permissions, new.permissions
     if not _is_same(*permissions):
-        yield PermissionsChanged(*permissions, *matched(*permissions, _permission_key))
+        yield PermissionsChanged(*permissions, *_matched_permissions(*permissions))
     notices = old.notices, new.notices
     if not _is_same(*notices):
         kept = overlap(*notices)
@@ -254,10 +255,20 @@ def _list_changes(old: Snapshot, new: Snapshot) -> Iterator[Change]:
 
 
 def _prompt_changes(old: Sequence[Prompt], new: Sequence[Prompt]) -> Iterator[Change]:
-    for place, prompt in enumerate(new):
-        was = old[place] if place < len(old) else None
-        if not _is_same(was, prompt):
-            yield PromptChanged(place, was, prompt)
+    for place in differing(old, new):
+        yield PromptChanged(place, old[place], new[place])
+    for place in range(len(old), len(new)):
+        yield PromptChanged(place, None, new[place])
+
+
+def _matched_permissions(old: Sequence[Permission], new: Sequence[Permission]) -> Matching:
+    """Match only what lies between the ends that both lists share: mostly one is asked or gone."""
+    start = common_length(old, new)
+    was, now = old[start:], new[start:]
+    end = common_length(was[::-1], now[::-1])
+    was, now = was[: len(was) - end], now[: len(now) - end]
+    found = matched(was, now, _permission_key)
+    return Matching(*(tuple(start + place for place in places) for places in found))
 
 
 def _plan_changes(old: Keyed[Any], new: Keyed[Any]) -> Iterator[Change]:
@@ -294,4 +305,4 @@ def _raw_key(item: wire.Unknown, name: str) -> Hashable:
 
 
 def _permission_key(permission: Permission) -> Hashable:
-    return permission.request_id
+    return request_key(permission.request_id)

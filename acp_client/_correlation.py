@@ -20,6 +20,7 @@ from msgspec import Struct
 from . import _events as facts
 from . import wire
 from ._decode import Report, decode_result
+from ._prompts import request_key
 
 Told: TypeAlias = tuple[str, facts.Event]
 """A session id and an event of that session."""
@@ -60,7 +61,7 @@ class Correlation:
 
     def __init__(self) -> None:
         self._open: dict[wire.RequestId, _OpenRequest] = {}
-        self._asked: dict[wire.RequestId, str] = {}
+        self._asked: dict[str, str] = {}  # the agent's ids, so by `request_key`
         self.agent: wire.InitializeResponse | None = None
 
     def received(self, message: Any, number: int, report: Report) -> list[Told]:
@@ -111,14 +112,15 @@ class Correlation:
     def _ask(
         self, request_id: wire.RequestId, request: wire.RequestPermissionRequest
     ) -> list[Told]:
-        elsewhere = self._asked.get(request_id, request.session_id) != request.session_id
+        key = request_key(request_id)
+        elsewhere = self._asked.get(key, request.session_id) != request.session_id
         told = self.close_permission(request_id) if elsewhere else []
-        self._asked[request_id] = request.session_id
+        self._asked[key] = request.session_id
         return [*told, (request.session_id, facts.PermissionAsked(request_id, request))]
 
     def close_permission(self, request_id: wire.RequestId) -> list[Told]:
         """Follow an answer to a permission request, or its withdrawal."""
-        session_id = self._asked.pop(request_id, None)
+        session_id = self._asked.pop(request_key(request_id), None)
         return [] if session_id is None else [(session_id, facts.PermissionClosed(request_id))]
 
     def cancel(self, session_id: str) -> list[Told]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from ._prompts import common_length
 from ._snapshot import Snapshot, state_name
 
 if TYPE_CHECKING:
@@ -89,5 +90,6 @@ def _new_ones(old: tuple[T, ...], new: tuple[T, ...]) -> list[T]:
     """Return the items that are not the same objects as before."""
     if old is new:
         return []
-    before = set(map(id, old))
-    return [item for item in new if id(item) not in before]
+    start = common_length(old, new)
+    before = set(map(id, old[start:]))
+    return [item for item in new[start:] if id(item) not in before]

@@ -24,7 +24,7 @@ from . import wire
 from ._containers import Keyed
 from ._entity_drafts import CompactionDraft, InfoDraft, MessageDraft, TerminalDraft, ToolCallDraft
 from ._limits import DEFAULT_LIMITS, Limits
-from ._prompts import echoed
+from ._prompts import echoed, request_key
 from ._snapshot import (
     MessageType,
     Permission,
@@ -35,6 +35,9 @@ from ._snapshot import (
 
 _SURROUNDINGS: Final = tuple(item.name for item in attrs.fields(Surroundings))
 _LISTS: Final = frozenset({"available_commands", "config_options"})
+
+_FEW: Final = 4
+"""Up to how many ids are compared one by one, which takes less than making keys of all others."""
 
 
 def changed(base: Surroundings, changes: dict[str, Any]) -> Surroundings:
@@ -108,6 +111,44 @@ class _Places(Struct, gc=False, eq=False):
         return base.changed(replaced, keys, values) if replaced or keys else base
 
 
+class _PermissionsDraft(Struct, gc=False, eq=False):
+    """The open permission requests: what a batch asks and closes, laid over those that there are.
+
+    There may be thousands, of which most batches touch one, so those that are there are not put
+    into a dictionary.
+    """
+
+    base: tuple[Permission, ...]
+    asked: dict[str, Permission] = field(default_factory=dict)
+    closed: dict[str, wire.RequestId] = field(default_factory=dict)
+
+    def __setitem__(self, request_id: wire.RequestId, permission: Permission) -> None:
+        self.asked[request_key(request_id)] = permission
+
+    def pop(self, request_id: wire.RequestId, default: None = None) -> None:
+        key = request_key(request_id)
+        self.asked.pop(key, default)
+        self.closed[key] = request_id
+
+    def freeze(self) -> tuple[Permission, ...]:
+        """Ask again in its place what is still open; all else that is asked comes last."""
+        kept: list[Permission | None] = list(self.base)
+        fresh = dict(self.asked)
+        for place in self._touched():
+            key = request_key(self.base[place].request_id)
+            kept[place] = None if key in self.closed else fresh.pop(key, None)
+        return (*filter(None, kept), *fresh.values())
+
+    def _touched(self) -> list[int]:
+        """Return the places of those in `base` that are asked again or closed."""
+        base, keys = self.base, {**self.asked, **self.closed}
+        if len(keys) > _FEW:
+            found = enumerate(base)
+            return [place for place, one in found if request_key(one.request_id) in keys]
+        ids = [*(one.request_id for one in self.asked.values()), *self.closed.values()]
+        return [place for place, one in enumerate(base) if one.request_id in ids]
+
+
 class Draft(Struct, gc=False, eq=False):
     """A session in the making."""
 
@@ -118,7 +159,8 @@ class Draft(Struct, gc=False, eq=False):
     _plans: _Places | None = None
     _info: InfoDraft | None = None
     _notices: list[wire.Notice] | None = None
-    _permissions: dict[wire.RequestId, Permission] | None = None
+    _permissions: _PermissionsDraft | None = None
+    _echoes: set[str] | None = None
     _surroundings: dict[str, Any] | None = None
 
     @classmethod
@@ -185,11 +227,10 @@ class Draft(Struct, gc=False, eq=False):
             self._notices = []
         self._notices.append(notice)
 
-    def permissions(self) -> dict[wire.RequestId, Permission]:
+    def permissions(self) -> _PermissionsDraft:
         """Return the open permission requests by id, to be changed: a batch may bring many."""
         if self._permissions is None:
-            asked = self.base.permissions
-            self._permissions = {permission.request_id: permission for permission in asked}
+            self._permissions = _PermissionsDraft(self.base.permissions)
         return self._permissions
 
     def get(self, name: str) -> Any:
@@ -205,9 +246,11 @@ class Draft(Struct, gc=False, eq=False):
             self._surroundings.update(values)
 
     def _echo(self, message_id: str) -> None:
-        prompts = self.get("prompts")
-        if prompts:
-            self.set(prompts=echoed(prompts, message_id))
+        """Take note that a user message has come: all of a batch are matched at its end."""
+        if self.base.prompts:
+            if self._echoes is None:
+                self._echoes = set()
+            self._echoes.add(message_id)
 
     def freeze(self) -> Snapshot:
         """Build the next snapshot: `base` itself where nothing changed."""
@@ -231,7 +274,9 @@ class Draft(Struct, gc=False, eq=False):
             kept = (*base.notices, *self._notices)
             self.set(notices=kept[-limit:] if limit else ())
         if self._permissions is not None:
-            self.set(permissions=tuple(self._permissions.values()))
+            self.set(permissions=self._permissions.freeze())
+        if self._echoes is not None:
+            self.set(prompts=echoed(base.prompts, self._echoes))
         if self._surroundings is None:
             return base
         return changed(base, self._surroundings)

@@ -16,12 +16,15 @@ prompts overlap. So a prompt has two independent marks:
 
 - *echoed*, which turns true, once and for good, when a user message with the prompt's `messageId`
   exists. That id is the only thing that is ever matched: neither content nor order counts.
+
+A session may have thousands of prompts and permission requests, and each step changes one. So what
+is done with all of them costs some nanoseconds for each: a plain loop that compares ids, or the
+comparison of slices (`differing`), which takes objects that are the same at a glance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, Literal
 
 import attrs
@@ -41,7 +44,33 @@ TRANSITIONS: Final[dict[tuple[PromptStatus, Answer], PromptStatus]] = {
 
 Prompts = tuple[Prompt, ...]
 
-_MESSAGE_ID: Final = attrgetter("message_id")
+_SLICE: Final = 256
+"""How many items `differing` compares at once: long enough to save loops, short to look through."""
+
+
+def request_key(request_id: RequestId) -> str:
+    """Return what finds a request in a dictionary: as equal as the ids, but of a hash of its own.
+
+    A peer chooses its ids. Integers have the hashes that it likes, all the same ones for example,
+    and texts have not.
+    """
+    return f"text {request_id}" if isinstance(request_id, str) else f"number {int(request_id):x}"
+
+
+def differing(old: Sequence[object], new: Sequence[object]) -> Iterator[int]:
+    """Yield the places in both lists at which they are not equal."""
+    for start in range(0, min(len(old), len(new)), _SLICE):
+        were, are = old[start : start + _SLICE], new[start : start + _SLICE]
+        if were == are:
+            continue
+        for place, (was, now) in enumerate(zip(were, are, strict=False), start):
+            if was is not now and was != now:
+                yield place
+
+
+def common_length(old: Sequence[object], new: Sequence[object]) -> int:
+    """Tell with how many equal items both lists begin."""
+    return next(differing(old, new), min(len(old), len(new)))
 
 
 def answered(
@@ -57,33 +86,40 @@ def answered(
 
     `is_echoed` tells whether a user message with an id exists.
     """
-    for place in reversed(range(len(prompts))):
-        if prompts[place].request_id != request_id:
-            continue
-        status = TRANSITIONS.get((prompts[place].status, answer))
+    for place in _places_from_the_end(prompts, request_id):
+        prompt = prompts[place]
+        status = TRANSITIONS.get((prompt.status, answer))
         if status is not None:
-            settled = attrs.evolve(
-                prompts[place], status=status, message_id=message_id, error=error
-            )
-            return _with(prompts, place, _echo(settled, is_echoed))
+            settled = attrs.evolve(prompt, status=status, message_id=message_id, error=error)
+            return _with(prompts, {place: _echo(settled, is_echoed)})
     return prompts
+
+
+def _places_from_the_end(prompts: Prompts, request_id: RequestId) -> Iterator[int]:
+    """Yield the places of a request id, last one first: mostly it is one of the last."""
+    for stop in range(len(prompts), 0, -_SLICE):
+        start = max(stop - _SLICE, 0)
+        ids = [prompt.request_id for prompt in prompts[start:stop]]
+        if request_id in ids:
+            places = range(stop - 1, start - 1, -1)
+            yield from (place for place in places if ids[place - start] == request_id)
 
 
 def lost(prompts: Prompts, error: Error | None) -> Prompts:
     """Move every pending prompt to what a lost connection makes of it."""
-    return _mapped(prompts, lambda prompt: _lose(prompt, error))
+    return _with(prompts, {place: _lose(prompt, error) for place, prompt in enumerate(prompts)})
 
 
-def echoed(prompts: Prompts, message_id: str) -> Prompts:
-    """Mark the prompts whose message has come; most messages are those of none."""
-    if message_id not in map(_MESSAGE_ID, prompts):
-        return prompts
-    return matched(prompts, lambda found: found == message_id)
+def echoed(prompts: Prompts, message_ids: Collection[str]) -> Prompts:
+    """Mark the prompts whose messages have come; most messages are those of none."""
+    places = [place for place, one in enumerate(prompts) if one.message_id in message_ids]
+    return _with(prompts, {place: _marked(prompts[place]) for place in places})
 
 
 def matched(prompts: Prompts, is_echoed: Callable[[str], bool]) -> Prompts:
-    """Mark the prompts whose message exists, for when many messages have come at once."""
-    return _mapped(prompts, lambda prompt: _echo(prompt, is_echoed))
+    """Mark the prompts whose message exists, for when nobody knows which messages have come."""
+    marked = {place: _echo(prompt, is_echoed) for place, prompt in enumerate(prompts)}
+    return _with(prompts, marked)
 
 
 def _lose(prompt: Prompt, error: Error | None) -> Prompt:
@@ -94,13 +130,18 @@ def _lose(prompt: Prompt, error: Error | None) -> Prompt:
 def _echo(prompt: Prompt, is_echoed: Callable[[str], bool]) -> Prompt:
     if prompt.echoed or prompt.message_id is None or not is_echoed(prompt.message_id):
         return prompt
-    return attrs.evolve(prompt, echoed=True, content=())
+    return _marked(prompt)
 
 
-def _with(prompts: Prompts, place: int, prompt: Prompt) -> Prompts:
-    return (*prompts[:place], prompt, *prompts[place + 1 :])
+def _marked(prompt: Prompt) -> Prompt:
+    return prompt if prompt.echoed else attrs.evolve(prompt, echoed=True, content=())
 
 
-def _mapped(prompts: Prompts, change: Callable[[Prompt], Prompt]) -> Prompts:
-    mapped = tuple(map(change, prompts))
-    return prompts if all(a is b for a, b in zip(mapped, prompts, strict=True)) else mapped
+def _with(prompts: Prompts, changed: dict[int, Prompt]) -> Prompts:
+    """Put prompts into their places; the same object where they are there already."""
+    if all(prompts[place] is prompt for place, prompt in changed.items()):
+        return prompts
+    after = list(prompts)
+    for place, prompt in changed.items():
+        after[place] = prompt
+    return tuple(after)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, pairwise
 from typing import Any, get_args
 
@@ -650,6 +651,56 @@ def test_prompts_are_told_one_by_one() -> None:
     assert isinstance(second, PromptChanged)
     assert second.new.status == "accepted"
     assert kinds(assert_led(accepted, echoed)) == [EntryAdded, PromptChanged]
+
+
+def asked(count: int) -> Snapshot:
+    """Give a session with some permission requests."""
+    store = Store(protocol="v2")
+    store.receive(b"".join(map(permission_line, range(count))))
+    return store.snapshot("s1")
+
+
+def without(snapshot: Snapshot, *places: int) -> Snapshot:
+    """Close the permission requests at some places."""
+    ids = [snapshot.permissions[place].request_id for place in places]
+    return acp_client.apply_all(snapshot, map(acp_client.PermissionClosed, ids))
+
+
+@given(st.permutations(range(6)), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)))
+def test_permissions_match_as_whole_lists_do(
+    order: list[int], gone: set[int], fresh: set[int]
+) -> None:
+    """Matching what lies between shared ends gives what matching everything gives."""
+    whole = asked(6)
+    moved = tuple(whole.permissions[place] for place in order)
+    around = attrs.evolve(whole.surroundings, permissions=moved)
+    old, new = without(whole, *fresh), without(attrs.evolve(whole, surroundings=around), *gone)
+    lists = old.permissions, new.permissions
+    expected = _growth.matched(*lists, lambda one: one.request_id)
+    for step in changes(old, new):
+        assert isinstance(step, PermissionsChanged)
+        assert (step.removed, step.added, step.changed) == tuple(expected)
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Time a call, the quickest of a few."""
+    taken = []
+    for _ in range(5):
+        start = time.process_time()
+        run()
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
+@pytest.mark.parametrize("place", [0, 1_000, 1_999], ids=["first", "middle", "last"])
+def test_one_permission_among_thousands_costs_little(place: int) -> None:
+    """One that is asked or goes takes less than a fifth of matching all of them."""
+    old = asked(2_000)
+    new = without(old, place)
+    lists = old.permissions, new.permissions
+    whole = seconds(lambda: _growth.matched(*lists, lambda one: one.request_id))
+    assert seconds(lambda: changes(old, new)) < whole / 5
+    assert seconds(lambda: changes(new, old)) < whole / 5
 
 
 def test_permissions_are_asked_asked_again_and_taken_back() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from strategies import Frame
 from traffic import line, permission_line, told, update_line
 
 import acp_client
-from acp_client import Problem, wire
+from acp_client import Problem, Store, wire
 from acp_client._correlation import Correlation
 from acp_client._decode import decode_line
 
@@ -217,3 +218,30 @@ def test_the_agent_is_remembered() -> None:
         correlation.received(message, 1, lambda problem: None)
     assert correlation.agent is not None
     assert correlation.agent.info.name == "a"
+
+
+MODULUS = 2**61 - 1  # what hash() takes integers by
+EQUAL_HASHES: list[Any] = [1, "1", 1 + MODULUS, 1 + 2 * MODULUS, 1 - MODULUS, -1, -2]
+
+
+@pytest.mark.parametrize("closed", EQUAL_HASHES)
+def test_ids_of_equal_hashes_are_told_apart(closed: Any) -> None:
+    """An answer closes the permission request of its id, and leaves the others open."""
+    store = Store(protocol="v2")
+    store.receive(b"".join(permission_line(one) for one in EQUAL_HASHES))
+    store.answer_permission("s1", closed, "yes")
+    left = [one.request_id for one in store.snapshot("s1").permissions]
+    assert left == [one for one in EQUAL_HASHES if one != closed]
+
+
+def test_ids_of_equal_hashes_cost_as_much_as_others() -> None:
+    """An agent chooses its ids; which ones it takes does not matter to the time."""
+
+    def seconds(factor: int) -> float:
+        data = b"".join(permission_line(number * factor) for number in range(8_000))
+        store = Store(protocol="v2")
+        start = time.process_time()
+        store.receive(data)
+        return time.process_time() - start
+
+    assert min(seconds(MODULUS) for _ in range(3)) < 4 * min(seconds(1) for _ in range(3))

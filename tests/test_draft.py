@@ -74,6 +74,36 @@ def test_ever_more_metadata_in_one_batch_is_linear(name: str, fields: dict[str, 
     assert seconds(20_000) < 60 * seconds(1_000)
 
 
+STEPS = st.tuples(st.sampled_from([0, 1, -1, 2**61, "0", "1", "a"]), st.booleans())
+
+
+def permission(request_id: Any, title: str) -> acp_client.PermissionAsked:
+    """Make a permission request."""
+    request = wire.RequestPermissionRequest(
+        session_id="s1", title=title, options=(), subject=wire.Unknown({"type": "_x"})
+    )
+    return acp_client.PermissionAsked(request_id, request)
+
+
+@given(st.lists(st.lists(STEPS, max_size=9), max_size=4))
+def test_permissions_are_kept_as_a_dictionary_would(batches: list[list[tuple[Any, bool]]]) -> None:
+    """What is asked again keeps its place; what was closed before comes last."""
+    snapshot, expected = EMPTY, dict[Any, str]()
+    for number, batch in enumerate(batches):
+        events: list[Any] = []
+        for index, (request_id, is_asked) in enumerate(batch):
+            title = f"{number} {index}"
+            if is_asked:
+                events.append(permission(request_id, title))
+                expected[request_id] = title
+            else:
+                events.append(acp_client.PermissionClosed(request_id))
+                expected.pop(request_id, None)
+        snapshot = apply_all(snapshot, events)
+        found = [(one.request_id, one.title) for one in snapshot.permissions]
+        assert found == list(expected.items())
+
+
 OPENERS: list[tuple[str, Any]] = [
     ("message", lambda draft: draft.message("agent_message", "x")),
     ("tool call", lambda draft: draft.tool_call("x")),

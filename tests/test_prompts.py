@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations, product
 from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from traffic import document, event, text
 
 import acp_client
 from acp_client import Prompt, Snapshot, apply, apply_all, wire
-from acp_client._prompts import TRANSITIONS, Answer, answered, echoed, lost, matched
+from acp_client._prompts import (
+    TRANSITIONS,
+    Answer,
+    answered,
+    common_length,
+    differing,
+    echoed,
+    lost,
+    matched,
+    request_key,
+)
 from acp_client._snapshot import PromptStatus
 
 STATUSES: tuple[PromptStatus, ...] = get_args(PromptStatus)
@@ -58,6 +71,15 @@ def test_a_lost_connection_settles_what_is_pending(status: PromptStatus) -> None
     assert (after is prompts) == (status != "pending")
 
 
+def test_an_answer_finds_its_prompt_among_many() -> None:
+    """Wherever the prompt of an answer stands, it is the only one that is settled."""
+    prompts = tuple(Prompt(number) for number in range(1_000))
+    for place in (0, 255, 256, 500, 743, 744, 999):
+        after = answered(prompts, place, "error", is_echoed=nobody)
+        assert list(differing(prompts, after)) == [place]
+        assert after[place].status == "rejected"
+
+
 def test_an_answer_settles_the_last_pending_prompt_of_its_id() -> None:
     """Ids are compared exactly; of two open prompts with one id the newer is meant."""
     prompts = (Prompt(1), Prompt("1"), Prompt(1), Prompt(1, status="accepted"))
@@ -80,12 +102,38 @@ def test_an_answer_settles_the_last_pending_prompt_of_its_id() -> None:
 def test_an_echo_marks_by_id_alone(prompt: Prompt, is_marked: bool) -> None:
     """A message that has come marks the prompts of its id, whose content is then dropped."""
     prompts = (prompt,)
-    after = echoed(prompts, "m")
+    after = echoed(prompts, {"m"})
     assert matched(prompts, lambda message_id: message_id == "m") == after
     assert (after is not prompts) == is_marked
     if is_marked:
         assert (after[0].echoed, after[0].content) == (True, ())
-        assert echoed(after, "m") is after
+        assert echoed(after, {"m"}) is after
+
+
+IDS: tuple[Any, ...] = (0, 1, -1, -2, 2**61 - 1, 2**61, "", "0", "1", "-1", "number 1", "text 1")
+
+
+@pytest.mark.parametrize(("one", "other"), list(product(IDS, IDS)))
+def test_keys_are_as_equal_as_ids(one: Any, other: Any) -> None:
+    """Two ids have one key if they are equal, and those of equal hashes have keys of their own."""
+    assert (request_key(one) == request_key(other)) == (one == other)
+
+
+def test_a_whole_number_has_one_key() -> None:
+    """`1.0` is `1`, as JSON-RPC has it."""
+    floating: Any = 1.0
+    assert request_key(floating) == request_key(1)
+
+
+@given(st.lists(st.integers(0, 700)), st.integers(0, 700), st.integers(0, 700))
+def test_lists_differ_where_their_items_do(places: list[int], first: int, second: int) -> None:
+    """Lists of any lengths are compared item by item, up to the end of the shorter one."""
+    old, new = list(range(first)), list(range(second))
+    for place in places:
+        new[place : place + 1] = [-1] if place < second else []
+    expected = [place for place in range(min(first, second)) if old[place] != new[place]]
+    assert list(differing(old, new)) == expected
+    assert common_length(old, new) == [*expected, min(first, second)][0]
 
 
 # --- The same through the reducer ---
@@ -163,3 +211,22 @@ def test_a_settled_prompt_is_a_no_op() -> None:
     snapshot = apply_all(Snapshot("s1"), [SENT, ACCEPTED])
     for late in (ACCEPTED, acp_client.PromptRejected(1, ERROR), acp_client.PromptUncertain(7)):
         assert apply(snapshot, late) is snapshot
+
+
+def test_messages_of_one_batch_look_at_the_prompts_once() -> None:
+    """Thousands of user messages cost about the same beside thousands of prompts as beside none."""
+    messages = [
+        event("user_message_chunk", messageId=f"u{number}", content={"type": "text", "text": "x"})
+        for number in range(2_000)
+    ]
+
+    def seconds(prompts: int) -> float:
+        before = apply_all(
+            Snapshot("s1"), map(acp_client.PromptSent, range(prompts), [()] * prompts)
+        )
+        start = time.process_time()
+        apply_all(before, messages)
+        return time.process_time() - start
+
+    least = [min(seconds(count) for _ in range(3)) for count in (0, 2_000)]
+    assert least[1] < 3 * least[0]

@@ -28,6 +28,7 @@ from ._cli_input import (
     progress,
     reason,
     recording_of,
+    refuse_output,
 )
 from ._cli_replay import (
     LIMITS,
@@ -59,15 +60,27 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = commands.main(arguments, prog_name="acp-client", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        status = error.exit_code
-        with suppress(OSError):
-            error.show()
+        status = _told(error)
     except click.Abort:
         status = _INTERRUPTED
-    except OSError:
-        status = _PIPE_CLOSED
+    except OSError as error:
+        status = _told(_failure(error))
     _let_go_of_output()
     return int(status or 0)
+
+
+def _told(error: click.ClickException) -> int:
+    """Print what went wrong, if there is where; return the exit status."""
+    with suppress(OSError):
+        error.show()
+    return error.exit_code
+
+
+def _failure(error: OSError) -> Failure:
+    """Say what the system refused."""
+    if isinstance(error, BrokenPipeError):
+        return Failure("the output was closed before the end", _PIPE_CLOSED)
+    return Failure(f"{error.filename or 'the output'}: {reason(error)}")
 
 
 def _let_go_of_output() -> None:
@@ -78,21 +91,30 @@ def _let_go_of_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Raise `Failure` for all that ends a command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Failure("interrupted", _INTERRUPTED) from None
+    except RecordingError as error:
+        raise Failure(str(error)) from None
+    except OSError as error:
+        raise _failure(error) from None
+
+
 class _Commands(click.Group):
     """Commands whose failures are one line."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+        with _failures():  # `--help` and `--version` print here
+            return super().make_context(*arguments, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _failures():
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            raise Failure("interrupted", _INTERRUPTED) from None
-        except BrokenPipeError:
-            raise Failure("the output was closed before the end", _PIPE_CLOSED) from None
-        except RecordingError as error:
-            raise Failure(str(error)) from None
-        except OSError as error:
-            raise Failure(f"{error.filename or 'the output'}: {reason(error)}") from None
         return result
 
 
@@ -228,8 +250,7 @@ def _written(name: str, source: Source) -> Iterator[BinaryIO]:
     if name == STANDARD_INPUT:
         yield sys.stdout.buffer
         return
-    if source.is_file(name):
-        raise Failure(f"{name}: is read and cannot be written at the same time")
+    refuse_output(source, name, name)
     with open(name, "wb") as file:
         if not name.endswith(".gz"):
             yield file

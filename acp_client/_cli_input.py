@@ -9,6 +9,7 @@ shrinks or another takes its place, which makes it `restarted`.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from ._text import escape
 
 STANDARD_INPUT: Final = "-"
 
+_STANDARD_OUTPUT: Final = 1
 _POLL_SECONDS: Final = 0.1
 
 
@@ -61,11 +63,13 @@ class Source:
             return None
         return os.fstat(self._file.fileno()).st_size or None
 
-    def is_file(self, name: str) -> bool:
-        """Tell whether a name is that of the file that is read."""
-        if self.name == STANDARD_INPUT or not os.path.exists(name):
+    def is_file(self, other: str | int) -> bool:
+        """Tell whether a path or a descriptor leads to the file that is read."""
+        try:
+            here, there = os.fstat(self._file.fileno()), os.stat(other)
+        except OSError:  # it is not there, or no file of the system's
             return False
-        return os.path.samestat(os.fstat(self._file.fileno()), os.stat(name))
+        return os.path.samestat(here, there) and _gives_back(here)
 
     def read1(self, size: int = -1) -> bytes:
         """Read what is there; nothing means the end, which a followed file has when it is over."""
@@ -97,18 +101,41 @@ class Source:
         return self.restarted
 
 
+def _gives_back(file: os.stat_result) -> bool:
+    """Tell whether a file gives what is written to it: a terminal and a socket give other things.
+
+    Some systems know no pipe from another, and give them all the number 0.
+    """
+    mode = file.st_mode
+    return file.st_ino != 0 and not stat.S_ISCHR(mode) and not stat.S_ISSOCK(mode)
+
+
+def refuse_output(source: Source, output: str | int, name: str) -> None:
+    """Raise `Failure` rather than write to the file that is read."""
+    if source.is_file(output):
+        raise Failure(f"{name}: is read and cannot be written at the same time")
+
+
 @contextmanager
 def opened(name: str, *, follows: bool = False) -> Iterator[Source]:
     """Open a file, or the standard input for `-`. Raises `Failure`."""
+    with _opened_file(name) as file:
+        source = Source(name, file, follows=follows)
+        refuse_output(source, _STANDARD_OUTPUT, "the output")
+        yield source
+
+
+@contextmanager
+def _opened_file(name: str) -> Iterator[BinaryIO]:
     if name == STANDARD_INPUT:
-        yield Source(name, _standard_input(), follows=follows)
+        yield _standard_input()
         return
     try:
         file = open(name, "rb", buffering=0)  # noqa: SIM115  # closed below, and errors of the body are not this file's
     except OSError as error:
         raise Failure(f"{name}: {reason(error)}") from None
     with file:
-        yield Source(name, cast("BinaryIO", file), follows=follows)
+        yield cast("BinaryIO", file)
 
 
 def _standard_input() -> BinaryIO:

@@ -10,6 +10,7 @@ at a blank are the first lines of every longer text, which lets a text be printe
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TextIO
@@ -56,6 +57,10 @@ _WIDE = (
     "\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 )
 _TOKEN = re.compile(rf"\s+|[{_WIDE}]|[^\s{_WIDE}]+")
+
+
+_SIZE = re.compile("0*[1-9][0-9]{0,8}")
+"""What the environment may say of the size of a terminal; anything else is as good as nothing."""
 
 
 @attrs.frozen
@@ -134,7 +139,9 @@ class Page:
     """Prints spans to a text stream."""
 
     def __init__(self, stream: TextIO, *, full: bool = False) -> None:
-        self._console = _Console(file=stream, highlight=False, markup=False, emoji=False)
+        self._console = _Console(
+            file=stream, highlight=False, markup=False, emoji=False, _environ=_environment()
+        )
         plain = self._console.no_color  # with NO_COLOR also bold and faint go: nothing needs them
         self._styles = {name: _style(words, plain) for name, words in _STYLES.items()}
         columns = self._console.width
@@ -158,6 +165,15 @@ class Page:
         if self.layout.glyphs is _ASCII:
             text = text.replace("…", "...")
         return Segment(escape(text, keep_newlines=False), self._styles[style])
+
+
+def _environment() -> dict[str, str]:
+    """Give the environment without sizes that are none: Rich prints nothing then, or fails."""
+    environment = dict(os.environ)
+    for name in ("COLUMNS", "LINES"):
+        if not _SIZE.fullmatch(environment.get(name, "")):
+            environment.pop(name, None)
+    return environment
 
 
 def _style(words: str, plain: bool) -> Style | None:

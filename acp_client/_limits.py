@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from msgspec import Struct
@@ -9,6 +10,8 @@ from msgspec import Struct
 from ._errors import InvalidValueError
 
 _LEAST: Final = {"line_length": 1, "problems": 0, "notices": 0, "terminal_bytes": 0}
+_LARGEST: Final = sys.maxsize
+"""The longest that anything in memory can be."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -33,8 +36,10 @@ class Limits(Struct, frozen=True, kw_only=True):
             limit = getattr(self, name)
             if limit is None and name == "terminal_bytes":
                 continue
-            if type(limit) is not int or limit < least:
-                raise InvalidValueError(f"{name} must be an integer from {least} on: {limit!r}")
+            if type(limit) is not int or not least <= limit <= _LARGEST:
+                raise InvalidValueError(
+                    f"{name} must be an integer from {least} to {_LARGEST}: {limit!r}"
+                )
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -28,7 +28,7 @@ from . import _events as facts
 from . import wire
 from ._content import stored_block, stored_item
 from ._draft import Draft, changed
-from ._errors import InvalidValueError
+from ._errors import InvalidValueError, checked
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import Answer, answered, lost, matched
 from ._snapshot import (
@@ -48,14 +48,24 @@ from ._snapshot import (
 def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
     """Return the snapshot after one event; the same object if the event changes nothing.
 
-    Raises `InvalidValueError` for something that is no event.
+    Raises `InvalidValueError` for something that is no event, or no snapshot.
     """
-    direct = _DIRECT.get(type(event))
-    if direct is not None:
-        after = direct(snapshot, event, limits)
-        if after is not None:
-            return after
-    return reduce_event(Draft.of(snapshot, limits), event).freeze()
+    try:
+        direct = _DIRECT.get(type(event))
+        if direct is not None:
+            after = direct(snapshot, event, limits)
+            if after is not None:
+                return after
+        return reduce_event(Draft.of(snapshot, limits), event).freeze()
+    except (AttributeError, TypeError):  # to look before would cost every update
+        _check(snapshot, limits)
+        raise
+
+
+def _check(snapshot: Any, limits: Any) -> None:
+    """Raise `InvalidValueError` for what is no snapshot, and for what is no limits."""
+    checked(snapshot, Snapshot, "a snapshot")
+    checked(limits, Limits, "an object of `Limits`")
 
 
 def _chunk_of_known_message(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
@@ -87,12 +97,17 @@ def apply_all(
 ) -> Snapshot:
     """Return the snapshot after all events: what `apply` would give one by one, in less time.
 
-    Raises `InvalidValueError` for something that is no event.
+    Raises `InvalidValueError` for something that is no event, or no snapshot.
     """
-    draft = Draft.of(snapshot, limits)
-    for event in events:
-        draft = reduce_event(draft, event)
-    return draft.freeze()
+    try:
+        draft = Draft.of(snapshot, limits)
+        for event in events:
+            draft = reduce_event(draft, event)
+        return draft.freeze()
+    except (AttributeError, TypeError):
+        _check(snapshot, limits)
+        checked(events, Iterable, "events")
+        raise
 
 
 def reduce_event(draft: Draft, event: Any) -> Draft:

@@ -3,13 +3,16 @@
 What is stored is written to a new file beside the old one, brought to the disk, and then put in the
 old one's place in a single step. So whatever happens on the way (the disk is full, the process is
 killed, the power fails), the path leads to the old snapshot or to the new one, whole. A process
-that is killed may leave its unfinished `.name.….tmp` beside it; nothing reads that.
+that is killed may leave its unfinished `.name.….tmp` beside it; nothing reads that. Where the name
+is so long that the system takes none that is longer, only its beginning is in that.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -19,17 +22,20 @@ from ._serialization import dumps, loads
 from ._snapshot import Snapshot
 
 _UNFINISHED: Final = ".tmp"
+_BEGINNING: Final = 16
 
 
 def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     """Store a snapshot in a file: after that the file holds it whole, or what it held before.
 
     A file that is there keeps its permissions, a new one is for its owner alone, since sessions
-    hold what people and programs say in private. A symbolic link is followed. Raises `OSError`.
+    hold what people and programs say in private. A symbolic link is followed. Raises `OSError`,
+    also where there is something else than a regular file: a directory, a pipe, a device.
     """
     data = dumps(snapshot)
+    _refuse_what_is_no_file(path)
     target = Path(os.path.realpath(path))
-    handle, unfinished = tempfile.mkstemp(_UNFINISHED, f".{target.name}.", target.parent)
+    handle, unfinished = _begun(target)
     try:
         _write(handle, data)
         with suppress(FileNotFoundError):
@@ -48,6 +54,28 @@ def load(path: str | os.PathLike[str]) -> Snapshot:
     Raises `OSError`, and `StoredSnapshotError` for a file that holds something else.
     """
     return loads(Path(path).read_bytes())
+
+
+def _refuse_what_is_no_file(path: str | os.PathLike[str]) -> None:
+    """Raise `OSError` for what is there and is no regular file: it must not be replaced by one."""
+    with suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(
+                errno.EISDIR, "Is a directory, not a regular file", os.fspath(path)
+            )
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "Is not a regular file", os.fspath(path))
+
+
+def _begun(target: Path) -> tuple[int, str]:
+    """Make the unfinished file: with the target's name, or where that is too long, a part of it."""
+    try:
+        return tempfile.mkstemp(_UNFINISHED, f".{target.name}.", target.parent)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+    return tempfile.mkstemp(_UNFINISHED, f".{target.name[:_BEGINNING]}.", target.parent)
 
 
 def _write(handle: int, data: bytes) -> None:

@@ -48,13 +48,24 @@ def printed(*arguments: Any, data: bytes | None = None) -> str:
 
 def started(*arguments: Any, **more: Any) -> subprocess.Popen[bytes]:
     """Start a command as a process of its own."""
-    command = [sys.executable, "-m", "acp_client", *map(str, arguments)]
+    command = more.pop("command", [sys.executable, "-m", "acp_client", *map(str, arguments)])
     environment = os.environ | {"PYTHONPATH": str(PACKAGE_ROOT), "PYTHONUTF8": "1"}
     environment |= more.pop("env", {})
     pipes: Any = {"stdin": subprocess.DEVNULL} | dict.fromkeys(
         ["stdout", "stderr"], subprocess.PIPE
     )
     return subprocess.Popen(command, env=environment, **(pipes | more))
+
+
+def in_shell(words: str, folder: Path) -> tuple[int, bytes]:
+    """Run a command as a shell does, with redirections, in a folder; give status and errors."""
+    shell = ["sh", "-c", f'exec "$0" -m acp_client {words}', sys.executable]
+    with started(command=shell, cwd=folder) as process:
+        try:
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()  # what reads its own output would not end
+    return process.returncode, errors
 
 
 # --- replay --json ---
@@ -393,6 +404,62 @@ def test_a_recording_is_not_overwritten_by_itself(tmp_path: Path) -> None:
     assert recording.read_bytes() == RAW.read_bytes()
 
 
+REDIRECTED = [
+    ("convert -o F", "0<F", "F"),
+    ("convert -o soft", "0<F", "soft"),
+    ("convert -o hard", "0<F", "hard"),
+    ("convert -o F", "0<hard", "F"),
+    ("convert -o /dev/stdin", "0<F", "/dev/stdin"),
+    ("convert F -o /dev/fd/3", "3>>F", "/dev/fd/3"),
+    ("convert F -o /dev/stdout", "1>>F", "the output"),
+    ("convert F -o -", "1>>F", "the output"),
+    ("convert soft -o -", "1>>hard", "the output"),
+    ("convert -o -", "0<F 1<>F", "the output"),
+    ("replay F", "1>>F", "the output"),
+    ("replay --json", "0<F 1>>F", "the output"),
+    ("replay --follow F", "1>>F", "the output"),
+    ("stats F", "1>>F", "the output"),
+]
+"""Commands that would write to the recording F, how they are redirected, and what is refused."""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirections of a POSIX shell")
+@pytest.mark.parametrize(("words", "redirections", "refused"), REDIRECTED)
+def test_no_redirection_destroys_what_is_read(
+    tmp_path: Path, words: str, redirections: str, refused: str
+) -> None:
+    """The shell may have opened the file that is read, as what is read or as what is written."""
+    recording = tmp_path / "F"
+    recording.write_bytes(RAW.read_bytes())
+    (tmp_path / "soft").symlink_to(recording)
+    (tmp_path / "hard").hardlink_to(recording)
+    status, errors = in_shell(f"{words} {redirections}", tmp_path)
+    assert errors.decode() == (
+        f"acp-client: {refused}: is read and cannot be written at the same time\n"
+    )
+    assert status == 1
+    assert recording.read_bytes() == RAW.read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirections of a POSIX shell")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert -o G 0<F",
+        "convert -o - 0<F 1>G",
+        "convert F -o G 1>G",
+        "convert -o /dev/null 0</dev/null 1>/dev/null",
+    ],
+)
+def test_other_redirections_are_as_good_as_names(tmp_path: Path, words: str) -> None:
+    """Another file is written, and a device may be read and written at once."""
+    (tmp_path / "F").write_bytes(RAW.read_bytes())
+    status, errors = in_shell(words, tmp_path)
+    assert status == 0, errors
+    assert b"messages written to " in errors
+    assert (tmp_path / "F").read_bytes() == RAW.read_bytes()
+
+
 # --- How it ends ---
 
 
@@ -500,7 +567,7 @@ def test_what_is_left_for_a_closed_output_is_dropped(
         replaced: list[int] = []
         patched.setattr(sys, "stdout", FullDisk(file))
         patched.setattr(os, "dup2", lambda _, target: replaced.append(target))
-        assert _cli.run(["--version"]) == 141
+        assert _cli.run(["--version"]) == 1
         assert replaced == [file.fileno()]
 
 
@@ -761,6 +828,33 @@ def test_a_closed_pipe_is_one_line(tmp_path: Path, more: list[str]) -> None:
     _, errors = process.communicate(timeout=60)
     assert errors == b"acp-client: the output was closed before the end\n"
     assert process.returncode == 141
+
+
+EARLY = [["--help"], ["--version"], ["replay", "--help"], ["stats", "--json", str(RAW)], []]
+COMPLETION = {"_ACP_CLIENT_COMPLETE": "bash_source"}
+
+
+@pytest.mark.parametrize("arguments", EARLY)
+def test_a_closed_pipe_is_one_line_for_help_too(arguments: list[str]) -> None:
+    """What is printed before a command runs ends like what a command prints."""
+    read, write = os.pipe()
+    os.close(read)
+    process = started(*arguments, stdout=write, env={} if arguments else COMPLETION)
+    os.close(write)
+    _, errors = process.communicate(timeout=60)
+    assert errors == b"acp-client: the output was closed before the end\n"
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", EARLY)
+def test_a_full_disk_is_one_line_for_help_too(arguments: list[str]) -> None:
+    """An output that takes nothing is told, whatever was to be printed."""
+    with open("/dev/full", "wb") as full:
+        process = started(*arguments, stdout=full, env={} if arguments else COMPLETION)
+    _, errors = process.communicate(timeout=60)
+    assert errors == b"acp-client: the output: No space left on device\n"
+    assert process.returncode == 1
 
 
 def test_ctrl_c_is_one_line() -> None:

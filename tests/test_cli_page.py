@@ -250,6 +250,7 @@ def test_colours_are_for_terminals_that_want_them(
         ("120", True, 100, 120),
         ("120", False, 100, None),
         ("7", True, 20, 20),
+        ("1", True, 20, 20),
     ],
 )
 def test_the_layout_follows_the_terminal(
@@ -259,6 +260,36 @@ def test_the_layout_follows_the_terminal(
     monkeypatch.setenv("COLUMNS", columns)
     layout = Page(Stream(terminal=terminal)).layout
     assert (layout.width, layout.fold) == (width, fold)
+
+
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES"])
+@pytest.mark.parametrize("size", ["0", "00", "-5", "abc", "", " 7", "7.5", "²", "9" * 5000])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_size_that_is_none_is_as_good_as_not_given(
+    monkeypatch: pytest.MonkeyPatch, name: str, size: str, terminal: bool
+) -> None:
+    """What is no positive number changes neither the layout nor what is printed."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("LINES", raising=False)
+    layout = Page(Stream(terminal=terminal)).layout
+    monkeypatch.setenv(name, size)
+    stream = Stream(terminal=terminal)
+    page = Page(stream)
+    page.write(line(("You", "")))
+    assert page.layout == layout
+    assert stream.printed() == "You\n"
+
+
+@pytest.mark.usefixtures("_eighty_columns")
+@pytest.mark.parametrize("columns", ["1", "2", "3"])
+def test_no_room_is_no_reason_to_leave_anything_out(
+    monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    """Lines that are wider than the terminal are printed whole."""
+    monkeypatch.setenv("COLUMNS", columns)
+    stream = Stream(terminal=True)
+    Page(stream).write(line(("twenty characters wide", "")))
+    assert stream.printed() == "twenty characters wide\n"
 
 
 @pytest.mark.usefixtures("_eighty_columns")

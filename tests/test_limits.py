@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import msgspec
 import pytest
+from traffic import update_line
 
-from acp_client import InvalidValueError, Limits
+from acp_client import InvalidValueError, Limits, Store
+
+NAMES = ("line_length", "problems", "notices", "terminal_bytes")
 
 
 def test_defaults() -> None:
@@ -42,9 +46,26 @@ def test_limits_are_values() -> None:
         {"problems": -1},
         {"notices": "100"},
         {"terminal_bytes": -1},
+        *({name: sys.maxsize + 1} for name in NAMES),
     ],
 )
 def test_what_is_no_limit(wrong: dict[str, Any]) -> None:
-    """Limits are whole numbers from a least one on."""
-    with pytest.raises(InvalidValueError, match=f"{next(iter(wrong))} must be"):
+    """Limits are whole numbers from a least one to the largest that memory can hold."""
+    (name,) = wrong
+    with pytest.raises(InvalidValueError, match=f"{name} must be .* to {sys.maxsize}: "):
         Limits(**wrong)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_largest_limit_is_one(name: str) -> None:
+    """A store takes every limit that `Limits` takes, and keeps all that comes."""
+    store = Store(limits=Limits(**{name: sys.maxsize}))
+    for line in (
+        b"nonsense\n",
+        update_line("notice", severity="info", title="Hello"),
+        update_line("terminal_output_chunk", terminalId="t", data="aGk="),
+    ):
+        store.receive(line)
+    assert len(store.problems) == 1
+    assert len(store.snapshot("s1").notices) == 1
+    assert store.snapshot("s1").terminals[0].output == b"hi"

@@ -9,10 +9,13 @@ import errno
 import os
 import random
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +85,97 @@ def test_errors_of_the_system_pass_through(tmp_path: Path) -> None:
         save(spoken("x"), tmp_path / "none" / "session.json")
     with pytest.raises(OSError, match="directory"):
         save(spoken("x"), tmp_path)
+    assert names(tmp_path) == []
+
+
+def made_directory(path: Path) -> None:
+    """Make a directory that is not empty."""
+    path.mkdir()
+    (path / "file").touch()
+
+
+def made_pipe(path: Path) -> None:
+    """Make a pipe that has a name."""
+    os.mkfifo(path)
+
+
+def made_socket(path: Path) -> None:
+    """Make a socket of the file system, which stays when it is closed."""
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(path))  # the system takes no long path here
+
+
+@POSIX
+@pytest.mark.parametrize("make", [made_directory, made_socket, made_pipe])
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_no_regular_file_is_refused_and_stays(
+    tmp_path: Path, make: Callable[[Path], None], linked: bool
+) -> None:
+    """A directory, a socket, a pipe: nothing is written, and nothing takes their place."""
+    path = there = tmp_path / "there"
+    make(there)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to(there)
+    before = there.stat()
+    with pytest.raises(OSError, match="not a regular file") as raised:
+        save(spoken("x"), path)
+    assert raised.value.errno == (errno.EISDIR if there.is_dir() else errno.EINVAL)
+    assert raised.value.filename == str(path)
+    assert os.path.samestat(there.stat(), before)
+    assert names(tmp_path) == sorted({"there", path.name})
+
+
+@POSIX
+@pytest.mark.parametrize("path", [os.devnull, "/dev/fd/{}"])
+def test_devices_and_pipes_of_the_process_are_refused(
+    monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """A device and an open pipe are no files to replace, and nothing is made beside them."""
+
+    def made(*_: Any) -> None:
+        pytest.fail("a file was made beside what is no file")
+
+    monkeypatch.setattr(tempfile, "mkstemp", made)  # the system's device must outlive a failure
+    read, write = os.pipe()
+    with pytest.raises(OSError, match="Is not a regular file"):
+        save(spoken("x"), path.format(write))
+    os.close(read)
+    os.close(write)
+
+
+@POSIX
+@pytest.mark.parametrize("length", [1, 240, 241, 242, 248, 255])
+@pytest.mark.parametrize("character", ["n", "ü", "日"])
+def test_a_name_may_be_as_long_as_the_system_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, character: str
+) -> None:
+    """The unfinished file is hidden and tells whose it is; no room for its name is no error."""
+    unfinished: list[str] = []
+    replace = os.replace
+
+    def noted(*paths: Any) -> None:
+        unfinished.append(Path(paths[0]).name)
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", noted)
+    size = len(character.encode())
+    path = tmp_path / (character * (length // size) + "n" * (length % size))
+    for snapshot in (spoken("one"), spoken("two")):
+        save(snapshot, path)
+        assert load(path) == snapshot
+    assert names(tmp_path) == [path.name]
+    begun = path.name if length < 242 else path.name[:16]
+    for name in unfinished:
+        assert name.startswith(f".{begun}.")
+        assert name.endswith(".tmp")
+
+
+@POSIX
+def test_a_name_that_the_system_refuses_is_an_error(tmp_path: Path) -> None:
+    """A name that is too long by itself is the caller's to handle."""
+    with pytest.raises(OSError, match=os.strerror(errno.ENAMETOOLONG)):
+        save(spoken("x"), tmp_path / ("n" * 256))
     assert names(tmp_path) == []
 
 

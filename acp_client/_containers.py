@@ -21,6 +21,7 @@ and read from several threads.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, islice
@@ -43,8 +44,18 @@ _SLOTS: Final = range(_WIDTH)
 _UNFINISHED: Final = -1
 """The length of a lineage that no version can grow from: whoever appends copies."""
 
-_growing = threading.Lock()
-_accumulating = threading.Lock()
+_growing = threading.RLock()
+_accumulating = threading.RLock()
+
+
+def _renew_locks() -> None:
+    """Make new locks in a forked process: who held the old ones is not there."""
+    global _growing, _accumulating  # nothing else can reach them
+    _growing, _accumulating = threading.RLock(), threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 class _Lineage(Struct, gc=False):
@@ -116,8 +127,8 @@ class Items(_Version[T]):
             lineage = self._lineage
             if lineage.length != before:
                 lineage = _Lineage(leaves=list(self._leaves()))
+            lineage.length = _UNFINISHED  # at once: a signal handler may append too, or raise
             if len(tail) > _WIDTH:
-                lineage.length = _UNFINISHED  # an exception on the way leaves no half of it
                 tail = lineage.settle(tail)
             lineage.length = length
         kept: Any = self._metas

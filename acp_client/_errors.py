@@ -58,6 +58,10 @@ class UnknownPermissionError(AcpClientError, LookupError):
     """An answer to a permission request that is not pending: answered, cancelled or never asked."""
 
 
+class ReentryError(AcpClientError, RuntimeError):
+    """A call of a store from within another one: from a signal handler, or a finalizer."""
+
+
 class InvalidValueError(AcpClientError, ValueError):
     """A value that the protocol has no place for, such as an empty prompt."""
 

@@ -12,11 +12,13 @@ loop; only the renderer's own `wake` is called like a subscriber, in turn and ou
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ._delivery import Delivery, Origin
+from ._errors import InvalidValueError, checked
 from ._snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ class Reader:
         self.session_id = present.session_id
         self._wake = wake
         self._forget = forget
-        self._arrived = threading.Condition(threading.Lock())
+        # No condition: what interrupts one leaves its lock held, or lets go of it twice.
+        self._lock = threading.RLock()
         self._sleepers: list[Callable[[], object]] = []
         self._given: Snapshot | None = None
         self._newest = present
@@ -77,7 +80,7 @@ class Reader:
 
         A step may have no changes: what came has gone again.
         """
-        with self._arrived:
+        with self._lock:
             if not self._origins:
                 return None
             origin: Origin = self._origins.pop() if len(self._origins) == 1 else "live"
@@ -90,27 +93,37 @@ class Reader:
     def wait(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
         """Wait until there is a step to take, or an urgent one; tell whether there is.
 
-        `timeout` is in seconds. A closed reader has no more to wait for.
+        `timeout` is in seconds. A closed reader has no more to wait for. Raises `InvalidValueError`
+        for a timeout that is no number.
         """
-        with self._arrived:
-            self._arrived.wait_for(lambda: self._is_over(urgent), timeout)
-            return self._is_ready(urgent)
+        end = time.monotonic() + _seconds(timeout)
+        while True:
+            with self._lock:
+                if self._is_over(urgent):
+                    return self._is_ready(urgent)
+                sleeper = _held_lock()
+                self._sleepers.append(sleeper.release)
+            try:
+                if not sleeper.acquire(timeout=_until(end)):
+                    return self._is_ready(urgent)
+            finally:
+                self._dismiss(sleeper.release)
 
     async def wait_async(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
         """Wait like `wait`, on the running asyncio event loop."""
         import asyncio  # it costs more to import than this package, and few need it
 
         loop = asyncio.get_running_loop()
-        end = None if timeout is None else loop.time() + timeout
+        end = loop.time() + _seconds(timeout)
         while True:
-            with self._arrived:
+            with self._lock:
                 if self._is_over(urgent):
                     return self._is_ready(urgent)
                 sleeper = loop.create_future()
                 wake = _waker(loop, sleeper)
                 self._sleepers.append(wake)
             try:
-                await asyncio.wait_for(sleeper, None if end is None else end - loop.time())
+                await asyncio.wait_for(sleeper, end - loop.time())
             except TimeoutError:
                 return self._is_ready(urgent)
             finally:
@@ -129,7 +142,7 @@ class Reader:
     def close(self) -> None:
         """Follow the session no longer. A step that is there can still be taken."""
         self._forget(self)
-        with self._arrived:
+        with self._lock:
             self._is_closed = True
             self._rouse()
 
@@ -143,7 +156,7 @@ class Reader:
 
     def offer(self, step: Delivery) -> bool:
         """Take note of a step; tell whether the renderer is to be woken."""
-        with self._arrived:
+        with self._lock:
             self._newest = step.new
             if not step.is_visible:
                 return False
@@ -167,14 +180,37 @@ class Reader:
 
     def _rouse(self) -> None:
         """Wake all who wait; the lock is held."""
-        self._arrived.notify_all()
         sleepers, self._sleepers = self._sleepers, []
         for wake in sleepers:
             wake()
 
     def _dismiss(self, wake: Callable[[], object]) -> None:
-        with self._arrived, suppress(ValueError):  # it is gone when it was called
+        with self._lock, suppress(ValueError):  # it is gone when it was called
             self._sleepers.remove(wake)
+
+
+_LONGEST: Final = threading.TIMEOUT_MAX / 2
+"""Seconds that are as good as for ever, and that a clock can be added to."""
+
+
+def _seconds(timeout: float | None) -> float:
+    """Return a timeout that can be waited for."""
+    if timeout is None:
+        return _LONGEST
+    if checked(timeout, int | float, "seconds") != timeout:
+        raise InvalidValueError("expected seconds, not NaN")
+    return max(0, min(timeout, _LONGEST))
+
+
+def _until(end: float) -> float:
+    return max(0, end - time.monotonic())
+
+
+def _held_lock() -> threading.Lock:
+    """Return a lock that whoever acquires it waits for."""
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
 
 
 def _waker(loop: asyncio.AbstractEventLoop, sleeper: asyncio.Future[Any]) -> Callable[[], object]:

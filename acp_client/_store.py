@@ -34,6 +34,7 @@ from ._errors import (
     InvalidValueError,
     Problem,
     ProblemKind,
+    ReentryError,
     UnknownPermissionError,
     UnknownSessionError,
     checked,
@@ -54,6 +55,7 @@ from ._reducer import Drafts
 from ._snapshot import Snapshot
 from ._subscriptions import (
     Callback,
+    Prepared,
     Selector,
     Subscription,
     Subscriptions,
@@ -79,6 +81,13 @@ class Store:
     is not promised: that two sessions that one batch changes are seen to change together, or that
     whoever reads a snapshot is not a step ahead of the subscribers, whose calls come afterwards.
 
+    Signal handlers and finalizers run in the middle of anything. They may read snapshots, and close
+    subscriptions and readers; any other call raises `ReentryError` if it comes from within one of
+    the same store. What is raised into a call (`KeyboardInterrupt`, `MemoryError`) leaves the store
+    usable and every snapshot true, but the read in hand is lost: `disconnect`, and resume.
+
+    After a fork, the child may read what it inherits, and feed stores of its own.
+
     `on_callback_error` is called with each exception that a subscriber raises; until it is set,
     they are printed.
     """
@@ -88,6 +97,7 @@ class Store:
     ) -> None:
         self._limits = checked(limits, Limits, "an object of `Limits`")
         self._lock = threading.RLock()
+        self._is_busy = False
         self._sessions: dict[str, Snapshot] = {}
         self._connection = Connection(protocol)
         self._intake = Intake()
@@ -133,7 +143,7 @@ class Store:
         # A look that few take: who imports the package does not wait for it.
         from ._memory import memory_of
 
-        with self._lock:
+        with self._turn():
             return memory_of([self._sessions, self._subscriptions, self])
 
     @property
@@ -170,8 +180,9 @@ class Store:
         to the store is told after it has returned. A callback that raises stops nobody, see
         `on_callback_error`. It is called no more once the subscription is closed.
         """
-        checked(callback, Callable, "a function")  # type: ignore[arg-type]  # it is a class
-        with self._lock:
+        _check_functions(callback, select or callback)
+        checked(session, str | None, "a session id")
+        with self._turn():
             known = self._sessions.values() if session is None else [self._present(session)]
             subscription = self._subscriptions.subscribe(callback, session, select, known)
         self._subscriptions.deliver()
@@ -183,7 +194,9 @@ class Store:
         `wake` is called, as a subscriber is, with the reader when there is a step to take, and when
         one that is there becomes urgent.
         """
-        with self._lock:
+        _check_functions(wake or callable)
+        checked(session, str, "a session id")
+        with self._turn():
             reader = self._subscriptions.read(self._present(session), wake)
         self._subscriptions.deliver()
         return reader
@@ -199,6 +212,8 @@ class Store:
         Problems name the line that they are in. Lines are counted from 1; `line` sets the number of
         the line in hand, for whoever feeds part of a recording.
         """
+        if line is not None and checked(line, int, "the number of a line") < 0:
+            raise InvalidValueError(f"{line} is no number of a line")
         with self._batch("live") as batch:
             if line is not None:
                 self._line = line - 1
@@ -297,11 +312,15 @@ class Store:
         agent that should stop is told with `cancel` before. If it reports something of the session
         later, that begins the session anew.
         """
-        with self._lock:
+        with self._turn():
             before = self.snapshot(session_id)
-            del self._sessions[session_id]
+            prepared = Prepared([], [])
+            self._subscriptions.prepare(prepared, before, Snapshot(session_id), "local")
             self._connection.routes.forget(session_id)
-            self._subscriptions.publish(before, Snapshot(session_id), "local")
+            del self._sessions[session_id]
+            self._subscriptions.waiting += prepared.calls
+            self._subscriptions.offers += prepared.offers
+            self._subscriptions.offer()
         self._subscriptions.deliver()
 
     # --- Received lines ---
@@ -355,11 +374,23 @@ class Store:
     @contextmanager
     def _batch(self, origin: Origin) -> Iterator[Drafts]:
         """Take turns for one batch; publish what became of it, then call the subscribers."""
-        with self._lock:
+        with self._turn():
             batch = Drafts(self._sessions, self._limits)
             yield batch
             self._publish(batch, origin)
         self._subscriptions.deliver()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for other threads; refuse whoever comes from within another turn of this one."""
+        with self._lock:
+            if self._is_busy:
+                raise ReentryError("the store is in the middle of another call of this thread")
+            self._is_busy = True
+            try:
+                yield
+            finally:
+                self._is_busy = False
 
     def _reduce(self, batch: Drafts, told: Iterable[Told]) -> None:
         """Reduce events of any session; new options alone do not make a session."""
@@ -368,15 +399,21 @@ class Store:
                 batch.reduce(session_id, event)
 
     def _publish(self, batch: Drafts, origin: Origin) -> None:
-        before = self._sessions
-        if batch.begins_anew:
-            self._sessions = {}
+        """Make the sessions what the batch made of them, and tell who follows them."""
+        before, news, prepared = self._sessions, dict[str, Snapshot](), Prepared([], [])
         for session_id, draft in batch.open.items():
-            old, new = before.get(session_id), draft.freeze()
-            self._sessions[session_id] = new
-            self._subscriptions.publish(old, new, origin)
-        for session_id in before.keys() - self._sessions.keys() if batch.begins_anew else ():
-            self._subscriptions.publish(before[session_id], Snapshot(session_id), origin)
+            new = news[session_id] = draft.freeze()
+            self._subscriptions.prepare(prepared, before.get(session_id), new, origin)
+        for gone in before.keys() - news.keys() if batch.begins_anew else ():
+            self._subscriptions.prepare(prepared, before[gone], Snapshot(gone), origin)
+        # From here to `offer` nothing can fail, and no signal handler comes between.
+        if batch.begins_anew:
+            self._sessions = news
+        else:
+            self._sessions |= news
+        self._subscriptions.waiting += prepared.calls
+        self._subscriptions.offers += prepared.offers
+        self._subscriptions.offer()
 
     def _report(self, problem: Problem) -> None:
         self._problems.append(problem)
@@ -385,3 +422,8 @@ class Store:
     def _next_id(self) -> str:
         self._last_id += 1
         return f"{_ID_PREFIX}{self._last_id}"
+
+
+def _check_functions(*given: object) -> None:
+    for one in given:
+        checked(one, Callable, "a function")  # type: ignore[arg-type]  # it is a class

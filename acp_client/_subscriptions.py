@@ -18,7 +18,10 @@ The rules:
   has begun is finished.
 - *A callback that raises* stops nobody else. The exception goes to `report`. What that raises
   itself, and what is no `Exception` (an interrupt from the keyboard), leaves the store's method at
-  once; the calls that it cut short stay in the queue for the next one.
+  once; the calls that are left stay in the queue for the next one. A callback that was interrupted
+  is told of its session anew, with a `Reset`: nobody knows what it drew.
+- *An interrupt may come anywhere*, between any two instructions. So what can fail is done before a
+  session is changed, and the change and what is told of it are steps that nothing comes between.
 
 The library starts no thread.
 """
@@ -29,13 +32,14 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from ._delivery import Delivery, Origin
 from ._reader import Reader
 from ._snapshot import Snapshot
 
 Callback: TypeAlias = Callable[[Delivery], object]
+Call: TypeAlias = "tuple[Subscription | Reader, Delivery | None]"
 Selector: TypeAlias = Callable[[Snapshot], object]
 
 
@@ -56,6 +60,7 @@ class Subscription:
         self._callback = callback
         self._select = select
         self._forget = forget
+        self._cut_short: set[str] = set()
         self._is_closed = False
 
     @property
@@ -76,8 +81,15 @@ class Subscription:
 
     def call(self, delivery: Delivery) -> None:
         """Call the callback, if it is concerned."""
+        if self._cut_short and delivery.session_id in self._cut_short:
+            self._cut_short.discard(delivery.session_id)
+            delivery = Delivery.first(delivery.new, delivery.origin)
         if not self._is_closed and self._is_selected(delivery):
             self._callback(delivery)
+
+    def cut_short(self, delivery: Delivery) -> None:
+        """Take note of a call that was interrupted: nobody knows what was drawn of it."""
+        self._cut_short.add(delivery.session_id)
 
     def _is_selected(self, delivery: Delivery) -> bool:
         select = self._select
@@ -86,16 +98,24 @@ class Subscription:
         return select(delivery.old) is not select(delivery.new)
 
 
+class Prepared(NamedTuple):
+    """What is to be told of a batch: calls of subscribers, and steps for readers."""
+
+    calls: list[Call]
+    offers: list[tuple[Reader, Delivery]]
+
+
 class Subscriptions:
     """The subscribers and readers of one store, and the calls that wait to be made."""
 
     def __init__(self, report: Callable[[Exception], object]) -> None:
         self._report = report
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finalizer may close a subscription anywhere
         self._subscribers: list[Subscription] = []  # both are replaced, not changed: `publish`
         self._readers: list[Reader] = []  # may be walking through them while one is closed
-        self._waiting: deque[tuple[Any, Delivery | None]] = deque()
-        self._is_delivering = False
+        self.waiting: deque[Call] = deque()
+        self.offers: deque[tuple[Reader, Delivery]] = deque()
+        self._turn: object = None  # of whoever makes the calls
 
     # --- Called by the store, which holds its lock ---
 
@@ -110,7 +130,7 @@ class Subscriptions:
         subscription = Subscription(callback, session_id, select, self._forget_subscriber)
         with self._lock:
             self._subscribers = [*self._subscribers, subscription]
-            self._waiting += [(subscription, Delivery.first(snapshot)) for snapshot in present]
+            self.waiting += [(subscription, Delivery.first(snapshot)) for snapshot in present]
         return subscription
 
     def read(self, present: Snapshot, wake: Callable[[Reader], object] | None) -> Reader:
@@ -119,11 +139,13 @@ class Subscriptions:
         with self._lock:
             self._readers = [*self._readers, reader]
             if wake is not None:
-                self._waiting.append((reader, None))
+                self.waiting.append((reader, None))
         return reader
 
-    def publish(self, old: Snapshot | None, new: Snapshot, origin: Origin) -> None:
-        """Take note of what a batch made of a session; `old` is `None` for a new one."""
+    def prepare(
+        self, prepared: Prepared, old: Snapshot | None, new: Snapshot, origin: Origin
+    ) -> None:
+        """Prepare to tell what a batch makes of a session; `old` is `None` for a new one."""
         if old is new or not (self._subscribers or self._readers):
             return
         session_id = new.session_id
@@ -136,38 +158,56 @@ class Subscriptions:
         for subscriber in self._subscribers:
             told = first if subscriber.session_id is None else step
             if subscriber.session_id in (None, session_id) and told.is_visible:
-                self._waiting.append((subscriber, told))
+                prepared.calls.append((subscriber, told))
         for reader in self._readers:
-            if reader.session_id == session_id and reader.offer(step):
-                self._waiting.append((reader, None))
+            if reader.session_id == session_id:
+                prepared.offers.append((reader, step))
+
+    def offer(self) -> None:
+        """Offer the readers what was prepared for them, and has happened by now."""
+        while self.offers:
+            reader, step = self.offers[0]
+            if reader.offer(step):
+                self.waiting.append((reader, None))
+            self.offers.popleft()  # now: what is interrupted before is done again
 
     # --- Called by the store, which has let go of its lock ---
 
     def deliver(self) -> None:
         """Make the calls that wait, unless somebody is at it already."""
-        with self._lock:
-            if self._is_delivering or not self._waiting:
-                return
-            self._is_delivering = True
+        turn = object()
         try:
-            while waiting := self._next():
-                self._call(*waiting)
+            with self._lock:
+                if self._turn is not None or not self.waiting:
+                    return
+                self._turn = turn
+            while self._has_more():
+                self._call(*self.waiting[0])
         except BaseException:
-            self._is_delivering = False
+            if self._turn is turn:  # an interrupt may come anywhere, before it was ours even
+                self._turn = None
             raise
 
-    def _next(self) -> tuple[Any, Delivery | None] | None:
+    def _has_more(self) -> bool:
         with self._lock:
-            if self._waiting:
-                return self._waiting.popleft()
-            self._is_delivering = False  # under the lock: who adds a call now, makes it as well
-            return None
+            if not self.waiting:
+                self._turn = None  # under the lock: who adds a call now, makes it as well
+            return bool(self.waiting)
 
     def _call(self, target: Any, delivery: Delivery | None) -> None:
+        """Make the first call that waits, and take it from there."""
         try:
             target.call(delivery)
         except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
+            self.waiting.popleft()
             self._report(error)
+        except BaseException:
+            self.waiting.popleft()
+            if delivery is not None:
+                target.cut_short(delivery)
+            raise
+        else:
+            self.waiting.popleft()
 
     def _forget_subscriber(self, subscription: Subscription) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,9 @@ from acp_client._content import ContentBlocks
 
 NO: Any = None
 HI = [wire.TextContent("hi")]
+CHUNK = wire.AgentMessageChunk("m", HI[0])
+USAGE = wire.UsageUpdate(1, 2)
+OUTPUT = wire.TerminalOutputChunk("t", b"hi")
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,16 @@ HI = [wire.TextContent("hi")]
         lambda _: acp_client.dumps(NO),
         lambda _: acp_client.to_document(NO),
         lambda _: acp_client.apply(acp_client.Snapshot("s"), NO),
+        lambda _: acp_client.apply(NO, CHUNK),
+        lambda _: acp_client.apply(NO, USAGE),
+        lambda _: acp_client.apply(NO, NO),
+        lambda _: acp_client.apply(acp_client.Snapshot, USAGE),  # type: ignore[arg-type]  # same
+        lambda _: acp_client.apply(acp_client.Snapshot("s"), OUTPUT, limits=NO),
+        lambda _: acp_client.apply_all(NO, []),
+        lambda _: acp_client.apply_all(NO, [CHUNK]),
+        lambda _: acp_client.apply_all(acp_client.Snapshot("s"), NO),
+        lambda _: acp_client.apply_all(acp_client.Snapshot("s"), [NO]),
+        lambda _: acp_client.apply_all(acp_client.Snapshot("s"), [OUTPUT], limits=NO),
         lambda _: acp_client.Snapshot("s").terminals["t"],  # type: ignore[call-overload]  # same
         lambda _: acp_client.Snapshot("s").entries[1.0],  # type: ignore[call-overload]  # same
         lambda _: ContentBlocks.made(())[NO],
@@ -50,3 +63,17 @@ def test_misuse_raises_an_exception_of_the_package(misuse: Callable[[Any], objec
         misuse(store)
     assert store.sessions == ()
     assert store.problems == ()
+
+
+def failing() -> Iterator[Any]:
+    """Give one event and then fail."""
+    yield CHUNK
+    raise TypeError("the caller's own")
+
+
+def test_an_error_of_the_caller_s_own_stays_what_it_is() -> None:
+    """What is no misuse of the snapshot or the limits passes through as it was raised."""
+    with pytest.raises(TypeError, match="the caller's own"):
+        acp_client.apply_all(acp_client.Snapshot("s"), failing())
+    with pytest.raises(AttributeError):
+        acp_client.apply(acp_client.Snapshot("s"), wire.PlanUpdate(NO))

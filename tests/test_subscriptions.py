@@ -737,17 +737,17 @@ def test_the_last_look_into_the_queue_ends_a_turn(
             assert free.wait(PATIENCE)
 
     store.subscribe(callback, session="s1")
-    look = Subscriptions._next
+    look = Subscriptions._has_more
 
-    def look_and_be_slow(self: Subscriptions) -> Any:
+    def look_and_be_slow(self: Subscriptions) -> bool:
         found = look(self)
-        if found is None and not others:
+        if not found and not others:
             others.append(threading.Thread(target=store.receive, args=(chunk_line("c"),)))
             others[0].start()
             assert entered.wait(PATIENCE)
         return found
 
-    monkeypatch.setattr(Subscriptions, "_next", look_and_be_slow)
+    monkeypatch.setattr(Subscriptions, "_has_more", look_and_be_slow)
     store.receive(chunk_line("b"))
     store.receive(chunk_line("d"))
     assert seen == ["a", "ab", "abc"]

@@ -251,8 +251,11 @@ class LineReader:
         self._problem("invalid_message", path, message)
 
     def _batch(self, values: list[Any]) -> wire.Batch:
-        found = [self._message(value, f"$[{index}]") for index, value in enumerate(values)]
-        return wire.Batch(message for message in found if message is not None)
+        read = [self._message(value, f"$[{index}]") for index, value in enumerate(values)]
+        found = {index: message for index, message in enumerate(read) if message is not None}
+        batch = wire.Batch(found.values())
+        batch.places = tuple(found)
+        return batch
 
     def _message(self, value: Any, path: str) -> Any:
         """Check the JSON-RPC shape, then read the message by its kind."""
@@ -302,9 +305,9 @@ class LineReader:
             return None
         request_id: Any = _request_id(value["id"])
         error = self._error(value, path)
-        both_or_neither = ("result" in value) == ("error" in value)
-        if both_or_neither or error is _MALFORMED or value.get("jsonrpc") != "2.0":
-            self._invalid(path, "is not an answer with either a result or an error")
+        fault = _fault_of_answer(value, error)
+        if fault is not None:
+            self._invalid(path + fault[0], fault[1])
             return wire.Response(request_id)
         result = Json(value["result"]) if "result" in value else None
         return wire.Response(request_id, result, error)
@@ -344,6 +347,15 @@ _CALLS_WITH_ID: Final = frozenset(
     }
 )
 """The followed calls that are requests; the others are notifications."""
+
+
+def _fault_of_answer(value: dict[str, Any], error: Any) -> tuple[str, str] | None:
+    """Return where an answer is wrong, and why, if it is."""
+    if value.get("jsonrpc") != "2.0":
+        return ".jsonrpc", 'is not "2.0"'
+    if ("result" in value) == ("error" in value):
+        return "", "is not an answer with either a result or an error"
+    return (".error", "is not an error with code and message") if error is _MALFORMED else None
 
 
 def _request_id(value: Any) -> wire.RequestId | None:

@@ -112,10 +112,14 @@ def number(value: Any) -> float:
 
 
 def from_base64(value: Any) -> bytes:
-    """Decode the standard alphabet without blanks; padding may be missing."""
+    """Decode the standard alphabet without blanks; padding may be missing, but not be too much."""
     encoded = text(value)
+    groups = encoded.rstrip("=")
+    missing = -len(groups) % 4
+    if len(encoded) - len(groups) > missing:
+        raise Malformed("is not base64")
     try:
-        return base64.b64decode(encoded.encode("ascii") + b"=" * (-len(encoded) % 4), validate=True)
+        return base64.b64decode(groups.encode("ascii") + b"=" * missing, validate=True)
     except (binascii.Error, UnicodeEncodeError):
         raise Malformed("is not base64") from None
 

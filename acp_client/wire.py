@@ -1085,9 +1085,12 @@ class Response(Struct, frozen=True, gc=False):
 
 
 class Batch(tuple[Notification | Request | Response, ...]):
-    """The messages of a JSON-RPC batch array, in order, without the malformed ones."""
+    """The messages of a JSON-RPC batch array, in order, without the malformed ones.
 
-    __slots__ = ()
+    `places` are their indices in the array.
+    """
+
+    places: tuple[int, ...] = ()
 
 
 Message: TypeAlias = Notification | Request | Response | Batch

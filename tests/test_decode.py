@@ -219,10 +219,28 @@ def test_a_batch_is_taken_apart() -> None:
     message, problems = decode(data)
     assert isinstance(message, wire.Batch)
     assert [type(one) for one in message] == [wire.Notification, wire.Response]
+    assert message.places == (0, 3)
     assert [(one.kind, one.path) for one in problems] == [
         ("invalid_message", "$[1]"),
         ("rejected", "$[2].params.sessionId"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("members", "path"),
+    [
+        ({"jsonrpc": "1.0", "result": {}}, "$.jsonrpc"),
+        ({"result": {}, "error": None}, "$"),
+        ({}, "$"),
+        ({"error": {"code": 1}}, "$.error"),
+        ({"error": "no"}, "$.error"),
+    ],
+)
+def test_a_malformed_answer_is_told_with_its_fault(members: dict[str, Any], path: str) -> None:
+    """An answer that cannot be used answers nothing, and the problem says where it is wrong."""
+    message, (problem,) = decode(json.dumps({"jsonrpc": "2.0", "id": 1, **members}))
+    assert message == wire.Response(1)
+    assert (problem.kind, problem.path) == ("invalid_message", path)
 
 
 # --- Methods ---

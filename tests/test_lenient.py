@@ -366,7 +366,8 @@ def test_choices_are_all_options_or_all_groups(options: Any, expected: Any) -> N
         ("", b""), ("aGk=", b"hi"), ("aGk", b"hi"), ("YQ==", b"a"), ("YQ", b"a"), ("YQ=", b"a"),
         ("+/+/", b"\xfb\xff\xbf"),
         ("A", None), ("aGk=\n", None), (" aGk=", None), ("a-_b", None), ("%%%%", None),
-        ("=", None), ("YQ===", None), ("aGk=aGk=", None), ("\u00e9", None), (5, None), (None, None),
+        ("=", None), ("YQ===", None), ("aGkh=", None), ("aGkh====", None),
+        ("aGk=aGk=", None), ("\u00e9", None), (5, None), (None, None),
     ],
 )  # fmt: skip
 def test_base64(text: Any, expected: bytes | None) -> None:

@@ -147,6 +147,20 @@ def test_every_variant_gives_what_the_design_says(variant: str, data: st.DataObj
     compare([Frame(False, line) for line in lines])
 
 
+def test_problems_of_a_batch_name_the_message() -> None:
+    """A path leads into the array, be it to an update or to what a request was answered with."""
+    store = Store(protocol="v2")
+    prompt = store.prompt("s1", HI)
+    update = json.loads(update_line("usage_update", used=-1, size=1))
+    answer = {"jsonrpc": "2.0", "id": prompt.request_id, "result": {"messageId": None}}
+    store.receive(json.dumps([5, update, answer]).encode() + b"\n")
+    assert [problem.path for problem in store.problems] == [
+        "$[0]",
+        "$[1].params.update.used",
+        "$[2].result.messageId",
+    ]
+
+
 # --- What the client does, said once by the store and once by the client's own transport ---
 
 

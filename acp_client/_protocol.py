@@ -279,6 +279,8 @@ def _version(message: dict[str, Any], sent: bool) -> int | None:
     if sent and message.get("method") != "initialize":
         return None
     version = _fields(message.get("params" if sent else "result")).get("protocolVersion")
+    if isinstance(version, float) and version.is_integer():  # `1.0` is 1
+        version = int(version)
     is_version = isinstance(version, int) and not isinstance(version, bool) and version >= 0
     return version if is_version else None
 

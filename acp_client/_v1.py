@@ -40,6 +40,7 @@ from . import _v1_shapes as shapes
 from . import wire
 from ._correlation import Correlation, Told
 from ._decode import Report, ignored
+from ._prompts import request_key
 from ._v1_reader import ReaderV1
 from ._v1_session import SessionV1
 from ._v1_terminals import CALLS
@@ -62,7 +63,7 @@ class TranslationV1(Correlation):
         super().__init__()
         self._sessions: dict[str, SessionV1] = {}
         self._requests: dict[wire.RequestId, _Asked] = {}
-        self._terminal_calls: dict[wire.RequestId, _Asked] = {}
+        self._terminal_calls: dict[str, _Asked] = {}  # the agent's ids, so by `request_key`
         self._last_session: str | None = None
         self._stray: list[Any] = []
         self._sees_prompts = False
@@ -103,7 +104,8 @@ class TranslationV1(Correlation):
         """Forget a session, and its open requests."""
         super().forget(session_id)
         self._sessions.pop(session_id, None)
-        for requests in (self._requests, self._terminal_calls):
+        both: tuple[dict[Any, Any], ...] = (self._requests, self._terminal_calls)
+        for requests in both:
             for request_id, asked in list(requests.items()):
                 if asked.session_id == session_id != "":  # which stands for no session, too
                     del requests[request_id]
@@ -172,7 +174,9 @@ class TranslationV1(Correlation):
         if message.method == "session/request_permission":
             return self._permission_asked(message.id, params, reader)
         if message.method in CALLS and isinstance(session_id, str):
-            self._terminal_calls[message.id] = _Asked(message.method, session_id, params)
+            self._terminal_calls[request_key(message.id)] = _Asked(
+                message.method, session_id, params
+            )
         return []
 
     def _permission_asked(
@@ -212,7 +216,7 @@ class TranslationV1(Correlation):
         return []
 
     def _client_answers(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
-        asked = self._terminal_calls.pop(message.id, None)
+        asked = self._terminal_calls.pop(request_key(message.id), None)
         if asked is None:
             return self.close_permission(message.id)
         result = _fields(message.result and message.result.value)

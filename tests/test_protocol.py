@@ -291,6 +291,15 @@ def test_sessions_of_v2_are_known(frames: list[strategies.Frame]) -> None:
     assert store.protocol == "v2"
 
 
+@pytest.mark.parametrize(("written", "expected"), [(b"1", "v1"), (b"1.0", "v1"), (b"2.0", "v2")])
+def test_a_version_is_a_number_however_it_is_written(written: bytes, expected: str) -> None:
+    """`1.0` is the integer 1."""
+    store = Store()
+    store.sent(offers(2)[1] + b"\n")
+    store.receive(b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":%b}}\n' % written)
+    assert store.protocol == expected
+
+
 # --- After a lost connection ---
 
 

@@ -74,7 +74,7 @@ def _attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt, ...
     if first[:1] not in (b"{", b"["):
         return (_by_lines,)
     if not is_json(first):
-        if first.startswith(b"{") and _is_crowded(first):
+        if _is_broken(first):
             return (_by_lines, _by_words) if complete else (_by_lines,)
         return (_by_texts, _by_lines, _by_words) if complete else (_by_texts, _by_lines)
     if first[:1] == b"[" and not goes_on:
@@ -82,13 +82,19 @@ def _attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt, ...
     return (_by_lines, _by_texts)
 
 
-def _is_crowded(line: bytes) -> bool:
-    """Tell a line of two messages, which is a broken line and not a text over many lines."""
+def _is_broken(line: bytes) -> bool:
+    """Tell a broken line, two messages on one line say, from the first of a text over many lines.
+
+    No more than its end may be missing.
+    """
+    text = line.decode("utf-8", "replace")
     try:
-        end = json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))[1]
+        end = json.JSONDecoder().raw_decode(text)[1]
+    except json.JSONDecodeError as error:
+        end = error.pos
     except (ValueError, RecursionError):
         return False
-    return end < len(line)
+    return end < len(text)
 
 
 def _by_lines(head: bytes, rows: Sequence[Format]) -> Recognised | None:

@@ -983,3 +983,21 @@ def test_recordings_of_the_reference() -> None:
         ]
         mixed = read(b"".join(frame.data + b"\n" for frame in frames))[1]
         assert [frame.sent for frame in mixed] == [frame.sent for frame in frames]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b'{"jsonrpc":"2.0","method":nul}',
+        b'{"jsonrpc":[]],"params":{"sessionId":"q","update":{"sessionUpdate":"plan"}}}',
+        b'{"jsonrpc":"2.0","method":"session/up',
+        UPDATE + UPDATE,
+        b"[}",
+    ],
+)
+def test_a_broken_first_line_is_a_line(broken: bytes) -> None:
+    """A message that is broken before its end begins no text over many lines."""
+    recording = read_recording(io.BytesIO(broken + b"\n" + UPDATE + b"\n"))
+    frames = [(frame.line, frame.data) for frame in recording]
+    assert recording.format == "ndjson"
+    assert frames == [(1, broken), (2, UPDATE)]

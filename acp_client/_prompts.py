@@ -54,7 +54,10 @@ def request_key(request_id: RequestId) -> str:
     A peer chooses its ids. Integers have the hashes that it likes, all the same ones for example,
     and texts have not.
     """
-    return f"text {request_id}" if isinstance(request_id, str) else f"number {int(request_id):x}"
+    if isinstance(request_id, str):
+        return f"text {request_id}"
+    is_whole = isinstance(request_id, int) or float(request_id).is_integer()
+    return f"number {int(request_id):x}" if is_whole else f"number {request_id!r}"
 
 
 def differing(old: Sequence[object], new: Sequence[object]) -> Iterator[int]:

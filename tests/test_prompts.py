@@ -110,7 +110,10 @@ def test_an_echo_marks_by_id_alone(prompt: Prompt, is_marked: bool) -> None:
         assert echoed(after, {"m"}) is after
 
 
-IDS: tuple[Any, ...] = (0, 1, -1, -2, 2**61 - 1, 2**61, "", "0", "1", "-1", "number 1", "text 1")
+IDS: tuple[Any, ...] = (
+    0, 1, -1, -2, 2**61 - 1, 2**61, "", "0", "1", "-1", "number 1", "text 1",
+    1.0, 1.5, 1e300, float("inf"), float("-inf"),
+)  # fmt: skip  # a table
 
 
 @pytest.mark.parametrize(("one", "other"), list(product(IDS, IDS)))

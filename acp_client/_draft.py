@@ -14,6 +14,8 @@ update").
 
 from __future__ import annotations
 
+from itertools import count
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -35,6 +37,8 @@ from ._snapshot import (
 
 _SURROUNDINGS: Final = tuple(item.name for item in attrs.fields(Surroundings))
 _LISTS: Final = frozenset({"available_commands", "config_options"})
+
+_REQUEST_ID: Final = attrgetter("request_id")
 
 _FEW: Final = 4
 """Up to how many ids are compared one by one, which takes less than making keys of all others."""
@@ -141,12 +145,18 @@ class _PermissionsDraft(Struct, gc=False, eq=False):
 
     def _touched(self) -> list[int]:
         """Return the places of those in `base` that are asked again or closed."""
-        base, keys = self.base, {**self.asked, **self.closed}
-        if len(keys) > _FEW:
-            found = enumerate(base)
-            return [place for place, one in found if request_key(one.request_id) in keys]
         ids = [*(one.request_id for one in self.asked.values()), *self.closed.values()]
-        return [place for place, one in enumerate(base) if one.request_id in ids]
+        if len(ids) <= _FEW:
+            return [place for place, one in enumerate(self.base) if one.request_id in ids]
+        # By their texts, whose hashes no agent chooses, and in loops of the interpreter's own.
+        places = dict(zip(map(repr, map(_REQUEST_ID, self.base)), count(), strict=False))
+        return [places[text] for text in {repr(_whole(one)) for one in ids} & places.keys()]
+
+
+def _whole(request_id: Any) -> Any:
+    """Return `1` for `1.0`, as those ids are that a session holds."""
+    is_whole = isinstance(request_id, float) and request_id.is_integer()
+    return int(request_id) if is_whole else request_id
 
 
 class Draft(Struct, gc=False, eq=False):

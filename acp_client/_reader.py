@@ -80,12 +80,15 @@ class Reader:
 
         A step may have no changes: what came has gone again.
         """
+        fresh: set[Origin] = set()
         with self._lock:
-            if not self._origins:
+            # No calls from here to the end: a signal handler may take the step as well.
+            origins, self._origins = self._origins, fresh
+            if not origins:
                 return None
-            origin: Origin = self._origins.pop() if len(self._origins) == 1 else "live"
             given, newest = self._given, self._newest
-            self._given, self._origins, self._is_urgent = newest, set(), False
+            self._given, self._is_urgent = newest, False
+        origin: Origin = origins.pop() if len(origins) == 1 else "live"
         if given is None:
             return Delivery.first(newest, origin)
         return Delivery(self.session_id, given, newest, origin)

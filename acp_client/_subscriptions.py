@@ -111,7 +111,7 @@ class Subscriptions:
     def __init__(self, report: Callable[[Exception], object]) -> None:
         self._report = report
         self._lock = threading.RLock()  # a finalizer may close a subscription anywhere
-        self._subscribers: list[Subscription] = []  # both are replaced, not changed: `publish`
+        self._subscribers: list[Subscription] = []  # both are replaced, not changed: `prepare`
         self._readers: list[Reader] = []  # may be walking through them while one is closed
         self.waiting: deque[Call] = deque()
         self.offers: deque[tuple[Reader, Delivery]] = deque()

@@ -180,7 +180,9 @@ class Store:
         to the store is told after it has returned. A callback that raises stops nobody, see
         `on_callback_error`. It is called no more once the subscription is closed.
         """
-        _check_functions(callback, select or callback)
+        _check_function(callback)
+        if select is not None:
+            _check_function(select)
         checked(session, str | None, "a session id")
         with self._turn():
             known = self._sessions.values() if session is None else [self._present(session)]
@@ -194,7 +196,8 @@ class Store:
         `wake` is called, as a subscriber is, with the reader when there is a step to take, and when
         one that is there becomes urgent.
         """
-        _check_functions(wake or callable)
+        if wake is not None:
+            _check_function(wake)
         checked(session, str, "a session id")
         with self._turn():
             reader = self._subscriptions.read(self._present(session), wake)
@@ -424,6 +427,5 @@ class Store:
         return f"{_ID_PREFIX}{self._last_id}"
 
 
-def _check_functions(*given: object) -> None:
-    for one in given:
-        checked(one, Callable, "a function")  # type: ignore[arg-type]  # it is a class
+def _check_function(given: object) -> None:
+    checked(given, Callable, "a function")  # type: ignore[arg-type]  # it is a class

@@ -33,6 +33,10 @@ OUTPUT = wire.TerminalOutputChunk("t", b"hi")
         lambda store: store.cancel(b"s"),
         lambda store: store.answer_permission([], 1, None),
         lambda store: store.subscribe(NO),
+        lambda store: store.subscribe(print, select=0),
+        lambda store: store.subscribe(print, session=5),
+        lambda store: store.reader("s", wake=0),
+        lambda store: store.reader(5),
         lambda store: store.disconnect("lost"),
         lambda _: Store(limits=NO),
         lambda _: Store(protocol="v3"),  # type: ignore[arg-type]  # that is the point

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -119,26 +119,47 @@ def decode_unknown(line: bytes) -> tuple[str, wire.Unknown] | None:
         params = _unknown_decoder()(line).params
     except Refused:
         return None
-    tag = params.update.get("sessionUpdate")
-    if type(tag) is not str or tag in wire.UPDATE_TAGS:
+    update = _unknown(params.update)
+    return None if update is None else (params.sessionId, update)
+
+
+def decode_unknown_part(line: bytes, start: int, stop: int) -> wire.Unknown | None:
+    """Decode the part of a line that is an update of a variant that is not known."""
+    if len(line) > MAX_DEPTH and nests_deeper(line):
         return None
-    return params.sessionId, wire.Unknown(params.update)
+    try:
+        return _unknown(_decode_object(line[start:stop]))
+    except Refused:
+        return None
+
+
+def _unknown(update: dict[str, Any]) -> wire.Unknown | None:
+    tag = update.get("sessionUpdate")
+    return wire.Unknown(update) if type(tag) is str and tag not in wire.UPDATE_TAGS else None
+
+
+def raw_update(line: bytes) -> bytes:
+    """Return the update of a line that `decode_unknown` takes, as it stands there."""
+    return bytes(msgspec.json.decode(line, type=_Message[msgspec.Raw]).params.update)
+
+
+_decode_object: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 @cache
-def _unknown_decoder() -> Callable[[bytes], _RawMessage]:
-    return msgspec.json.Decoder(_RawMessage).decode
+def _unknown_decoder() -> Callable[[bytes], _Message[dict[str, Any]]]:
+    return msgspec.json.Decoder(_Message[dict[str, Any]]).decode
 
 
-class _RawParameters(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class _Parameters(msgspec.Struct, Generic[T], gc=False, forbid_unknown_fields=True):
     sessionId: str  # noqa: N815  # the key
-    update: dict[str, Any]
+    update: T
 
 
-class _RawMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class _Message(msgspec.Struct, Generic[T], gc=False, forbid_unknown_fields=True):
     jsonrpc: Literal["2.0"]
     method: Literal["session/update"]
-    params: _RawParameters
+    params: _Parameters[T]
 
 
 def decode(
@@ -165,18 +186,27 @@ def decode_line(
     unterminated: bool = False,
 ) -> wire.Message | None:
     """Decode line `number`; `unterminated` says that the input ended inside it."""
-    try:
-        update = decode_update(data)
-    except Refused:
-        unknown = None if unterminated else decode_unknown(data)
+    if not unterminated and _seems_unknown(data):
+        unknown = decode_unknown(data)
         if unknown is not None:
-            params = wire.UpdateSessionNotification(*unknown)
-            return wire.Notification("session/update", params)
+            return wire.Notification("session/update", wire.UpdateSessionNotification(*unknown))
+    try:
+        params = decode_update(data).params
+    except Refused:
         return decode_refused(data, number, report, sent=sent, unterminated=unterminated)
-    params = update.params
     if isinstance(params.update, wire.StateUpdate):  # it may hold keys of another state yet
         params = msgspec.structs.replace(params, update=params.update.normalized())
     return wire.Notification("session/update", params)
+
+
+def _seems_unknown(data: bytes) -> bool:
+    """Tell whether the first tag is one that nobody knows: to try it as another costs a refusal."""
+    start = data.find(_TAG) + len(_TAG)
+    return start >= len(_TAG) and data[start : data.find(b'"', start)] not in _TAGS
+
+
+_TAG: Final = b'"sessionUpdate":"'
+_TAGS: Final = frozenset(tag.encode() for tag in wire.UPDATE_TAGS)
 
 
 def decode_refused(

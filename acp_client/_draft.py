@@ -33,6 +33,7 @@ from ._snapshot import (
     Snapshot,
     Surroundings,
     UnknownEntry,
+    next_snapshot,
 )
 
 _SURROUNDINGS: Final = tuple(item.name for item in attrs.fields(Surroundings))
@@ -75,6 +76,8 @@ class _WholeDraft(Struct, gc=False, eq=False):
 
     def freeze(self) -> Any:
         base, value = self.base, self.value
+        if base is None:
+            return value
         if value == base:
             return base
         if type(value) is type(base) is wire.PlanItems:
@@ -208,7 +211,9 @@ class Draft(Struct, gc=False, eq=False):
 
     def unknown(self, update: wire.Unknown) -> None:
         entries = self._entries
-        entries.open(entries.count, _WholeDraft).value = UnknownEntry(update)
+        place = entries.count
+        entries.drafts[place] = _WholeDraft(place, place, None, UnknownEntry(update))
+        entries.count = place + 1
 
     def terminal(self, terminal_id: str) -> TerminalDraft:
         terminals = self._terminals
@@ -271,7 +276,7 @@ class Draft(Struct, gc=False, eq=False):
         unchanged = entries is base.entries and terminals is base.terminals
         if unchanged and surroundings is base.surroundings:
             return base
-        return Snapshot(base.session_id, entries, terminals, surroundings)
+        return next_snapshot(base, entries, terminals, surroundings)
 
     def _freeze_surroundings(self) -> Surroundings:
         base = self.base.surroundings

@@ -18,6 +18,11 @@ bytes, and only the string between its two halves is decoded. The theory:
   the line, decoded as a whole, would not have the new id with the new token there. So the new head
   is the old one with the new id, and one line that it matches is enough.
 
+- A JSON text with one object replaced by another parses to the same value, too, with the object
+  replaced. So where a line was an update that nobody knows, another that has the same bytes around
+  its update is the same but for the update, provided that what stands there is exactly one object.
+  The decoder of a single object proves that; its tag is looked at when it is decoded.
+
 Learning costs about two typed decodes, once a run. A line that has a known envelope then costs less
 than its typed decode (see the benchmark "bytes to snapshot").
 """
@@ -34,7 +39,7 @@ import msgspec
 from msgspec import Struct
 
 from . import wire
-from ._decode import Refused, decode_unknown, decode_update
+from ._decode import Refused, decode_unknown, decode_unknown_part, decode_update, raw_update
 from ._reducer import MESSAGE_TYPES, Drafts
 
 _Chunk: TypeAlias = tuple[type, str, str]
@@ -70,6 +75,28 @@ class _Reading(Struct, frozen=True, gc=False, eq=False):
     entity_id: Callable[[Any], str]
 
 
+class _UnknownRun(Struct, frozen=True, gc=False, eq=False):
+    """Updates of one variant that nobody knows, in one session: how a line begins and ends.
+
+    `beginning` goes up to the tag and with it; the update itself begins at `start`.
+    """
+
+    beginning: bytes
+    start: int
+    tail: bytes
+    append: Callable[[wire.Unknown], None]
+
+    def take(self, line: bytes) -> bool:
+        """Append the update of a line, if it is a line of the run."""
+        if not (line.startswith(self.beginning) and line.endswith(self.tail)):
+            return False
+        update = decode_unknown_part(line, self.start, -len(self.tail))
+        if update is None:
+            return False
+        self.append(update)
+        return True
+
+
 _TAG: Final = b'"sessionUpdate":'
 
 
@@ -103,7 +130,7 @@ class Intake:
         head, tail = _NO_HEAD, b""
         decode_string: Any = None
         append: Any = None
-        unknown = b""  # how the last update that nobody knows began: the next may be its like
+        unknown: _UnknownRun | None = None
         for index, line in enumerate(lines):
             rest = line.removeprefix(head)  # the line itself where it has no such head
             if rest is not line:
@@ -114,14 +141,13 @@ class Intake:
                         continue
                     except Refused:
                         pass  # not one string: the line is decoded as a whole
-            if unknown and line.startswith(unknown) and self._take_unknown(drafts, line):
+            if unknown is not None and unknown.take(line):
                 continue
             try:
                 params = decode_update(line).params
             except Refused:
-                if self._take_unknown(drafts, line):
-                    unknown = _beginning(line)
-                else:
+                unknown = _begun(drafts, line)
+                if unknown is None:
                     take_odd(line, index)
                     head = _NO_HEAD  # the drafts may be others now
                 continue
@@ -132,12 +158,6 @@ class Intake:
                 if envelope is not None:
                     head, tail, decode_string = envelope.head, envelope.tail, envelope.decode
                     append = _append(drafts, envelope.chunk)
-
-    def _take_unknown(self, drafts: Drafts, line: bytes) -> bool:
-        unknown = decode_unknown(line)
-        if unknown is not None:
-            drafts.reduce(*unknown)
-        return unknown is not None
 
     def _envelope(self, line: bytes, session_id: str, event: Any) -> _Envelope | None:
         """Return the envelope of the run that a chunk belongs to, if it is known or can be now."""
@@ -168,10 +188,19 @@ class Intake:
         self._envelopes[envelope.chunk] = self._former[envelope.chunk[0]] = envelope
 
 
-def _beginning(line: bytes) -> bytes:
-    """Return a line up to the tag of its update, and with it."""
-    found = _string()(line, line.find(_TAG) + len(_TAG))
-    return line[: found.end()] if found else b""
+def _begun(drafts: Drafts, line: bytes) -> _UnknownRun | None:
+    """Take an update that nobody knows; return the run that it may begin, `None` if it is known."""
+    found = decode_unknown(line)
+    if found is None:
+        return None
+    session_id, update = found
+    append = drafts.draft(session_id).unknown
+    append(update)
+    raw = raw_update(line)
+    start = line.rfind(raw)  # the last: of keys that are there twice, the last counts
+    tag = _string()(line, line.find(_TAG, start) + len(_TAG))
+    beginning = line[: tag.end()] if tag else line
+    return _UnknownRun(beginning, start, line[start + len(raw) :], append)
 
 
 def _carried_over(former: _Envelope, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:

@@ -40,6 +40,7 @@ from ._snapshot import (
     ToolCall,
     Usage,
     background_tool_calls,
+    next_snapshot,
     plan_key,
     state_name,
 )
@@ -77,8 +78,8 @@ def _chunk_of_known_message(snapshot: Snapshot, update: Any, limits: Limits) -> 
     before: Any = snapshot.entries.at(place)
     content = before.content.appended((stored_block(update.content),))
     after = Message(before.type, before.message_id, content, before.meta)
-    entries = snapshot.entries.changed({place: after})
-    return Snapshot(snapshot.session_id, entries, snapshot.terminals, snapshot.surroundings)
+    entries = snapshot.entries.with_value(place, after)
+    return next_snapshot(snapshot, entries, snapshot.terminals, snapshot.surroundings)
 
 
 def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
@@ -88,8 +89,8 @@ def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -
         return None
     before = snapshot.terminals.at(place)
     after = replace(before, pieces=before.pieces.appended((update.data,)))
-    terminals = snapshot.terminals.changed({place: after})
-    return Snapshot(snapshot.session_id, snapshot.entries, terminals, snapshot.surroundings)
+    terminals = snapshot.terminals.with_value(place, after)
+    return next_snapshot(snapshot, snapshot.entries, terminals, snapshot.surroundings)
 
 
 def apply_all(

@@ -267,8 +267,14 @@ class Surroundings:
     options_reported: bool = False
 
 
-@attrs.frozen
-class Snapshot:
+class _WeaklyReferenced:
+    """Gives snapshots weak references; in a class above, so that the slots of `_Next` are alike."""
+
+    __slots__ = ("__weakref__",)
+
+
+@attrs.frozen(weakref_slot=False)
+class Snapshot(_WeaklyReferenced):
     """One session at one moment: `Snapshot("sess_1")` is an empty one.
 
     `entries` and `terminals` are sequences with lookup by id; all else is behind properties.
@@ -339,6 +345,29 @@ class Snapshot:
     def replaying(self) -> bool:
         """Whether a replay is going on."""
         return self.surroundings.before_replay is not None
+
+
+class _Next(_WeaklyReferenced):
+    """A snapshot while its fields are set."""
+
+    __slots__ = ("entries", "session_id", "surroundings", "terminals")
+
+
+def next_snapshot(
+    before: Snapshot, entries: Entries, terminals: Terminals, surroundings: Surroundings
+) -> Snapshot:
+    """Return what `Snapshot(…)` would, in less than half of its time.
+
+    A frozen class sets each field by a call; this sets them as any class does, and freezes the
+    object by its class (benchmark "one apply per update": a tenth of an update).
+    """
+    made: Any = _Next()
+    made.session_id = before.session_id
+    made.entries = entries
+    made.terminals = terminals
+    made.surroundings = surroundings
+    made.__class__ = Snapshot
+    return made  # type: ignore[no-any-return]  # it is one now
 
 
 BOOKKEEPING: Final = {

@@ -16,6 +16,7 @@ from acp_client import _draft as drafts
 from acp_client import _entity_drafts as entity_drafts
 from acp_client._draft import Draft
 from acp_client._entity_drafts import InfoDraft
+from acp_client._snapshot import next_snapshot
 
 EMPTY = Snapshot("s1")
 KEYS = st.sampled_from(["k", "l", "m"])
@@ -185,7 +186,7 @@ class Counted:
         self.made = 0
         for name in ("Message", "ToolCall", "Terminal", "Compaction"):
             monkeypatch.setattr(entity_drafts, name, self._counting(getattr(acp_client, name)))
-        monkeypatch.setattr(drafts, "Snapshot", self._counting(Snapshot))
+        monkeypatch.setattr(drafts, "next_snapshot", self._counting(next_snapshot))
 
     def _counting(self, kind: Any) -> Any:
         def make(*args: Any, **kwargs: Any) -> Any:

@@ -104,6 +104,52 @@ OUTPUT_LINES = st.builds(
     st.just(""),
     st.booleans(),
 )  # fmt: skip
+# The same for updates that nobody knows: V is the update, W another that must not count.
+UNKNOWN_TEMPLATES = [
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":V}}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"update":V,"sessionId":S}}\r',
+    '{ "params": { "update": V , "sessionId": S }, "method": "session/update", "jsonrpc": "2.0" } ',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":W,"update":V}}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":V,"update":W}}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s0","update":V,"sessionId":S}}',
+    '{"params":{"sessionId":S,"update":W},"params":{"sessionId":S,"update":V},'
+    '"jsonrpc":"2.0","method":"session/update"}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":V},"x":V}',
+    '{"jsonrpc":"2.0","method":"session/update","id":1,"params":{"sessionId":S,"update":V}}',
+]
+UNKNOWN_UPDATES = [
+    '{"sessionUpdate":"_v"}',
+    '{"sessionUpdate":"_v","n":1}',
+    '{"sessionUpdate":"_v","n":1e400}',
+    '{"sessionUpdate":"_v","n":"\\ud83d"}',
+    '{"sessionUpdate":"_v","n":{"sessionUpdate":"_w"}}',
+    '{"sessionUpdate":"_v","sessionUpdate":"_w"}',
+    '{"sessionUpdate":"_v","sessionUpdate":5}',
+    '{"sessionUpdate":"_v","sessionUpdate":"notice","severity":"info","title":"T"}',
+    '{"sessionUpdate":"_v"},"x":{"n":1}',
+    '{"sessionUpdate":"_v","n":1',
+    '{"sessionUpdate":"_v"}}',
+    '{"sessionUpdate":"_v" , "n" : "}}"}',
+    '{"n":{"sessionUpdate":"_v"},"sessionUpdate":"_w"}',
+    '{"n":"\\u005f","sessionUpdate":"\\u005fv"}',
+    '{"sessionUpdate":"plan_update","plan":{"type":"_x","planId":"p"}}',
+]
+
+
+def unknown_line(template: str, session: str, update: str, other: str) -> bytes:
+    """Fill a template of a line with an update that nobody knows."""
+    for mark, value in (("S", json.dumps(session)), ("V", update), ("W", other)):
+        template = template.replace(f":{mark}", f":{value}").replace(f": {mark}", f": {value}")
+    return template.encode() + b"\n"
+
+
+UNKNOWN_LINES = st.builds(
+    unknown_line,
+    st.sampled_from(UNKNOWN_TEMPLATES),
+    st.sampled_from(("s1", "s1", "_v")),
+    st.sampled_from(UNKNOWN_UPDATES),
+    st.sampled_from(UNKNOWN_UPDATES[:2]),
+)
 OTHER_LINES = st.sampled_from(
     [
         update_line("agent_message", messageId="a", content=[]),
@@ -131,7 +177,9 @@ def expected(lines: list[bytes]) -> list[Snapshot]:
     return list(found.values())
 
 
-@pytest.mark.parametrize("lines", [TEXT_LINES, OUTPUT_LINES], ids=["texts", "output"])
+@pytest.mark.parametrize(
+    "lines", [TEXT_LINES, OUTPUT_LINES, UNKNOWN_LINES], ids=["texts", "output", "unknown"]
+)
 @given(data=st.data())
 def test_runs_give_what_their_lines_tell(lines: Any, data: st.DataObject) -> None:
     """In any batches, lines that an envelope matches tell what they tell when decoded whole."""
@@ -157,6 +205,33 @@ def test_one_run_of_each_form(template: int, texts: list[str], size: int) -> Non
     store = Store(protocol="v2")
     for batch in batches(lines, size):
         store.receive(b"".join(batch))
+    assert snapshots(store) == expected(lines)
+
+
+@pytest.mark.parametrize("template", range(len(UNKNOWN_TEMPLATES)))
+@pytest.mark.parametrize("update", UNKNOWN_UPDATES)
+def test_one_run_of_unknown_updates(template: int, update: str) -> None:
+    """Whatever the line before was like, an update that nobody knows is what its line tells."""
+    lines = [
+        unknown_line(UNKNOWN_TEMPLATES[template], "s1", one, UNKNOWN_UPDATES[0])
+        for one in (UNKNOWN_UPDATES[1], update, UNKNOWN_UPDATES[1])
+    ]
+    store = Store(protocol="v2")
+    store.receive(b"".join(lines))
+    assert snapshots(store) == expected(lines)
+
+
+@pytest.mark.parametrize(("levels", "kept"), [(997, 3), (998, 2), (1001, 2)])
+def test_a_run_of_unknown_updates_is_no_deeper_than_a_line(levels: int, kept: int) -> None:
+    """The levels around an update count, in a run as elsewhere."""
+    deep = "[" * levels + "]" * levels
+    lines = [
+        unknown_line(UNKNOWN_TEMPLATES[0], "s1", f'{{"sessionUpdate":"_v","n":{value}}}', "")
+        for value in ("1", deep, "2")
+    ]
+    store = Store(protocol="v2")
+    store.receive(b"".join(lines))
+    assert len(store.snapshot("s1").entries) == kept
     assert snapshots(store) == expected(lines)
 
 
@@ -187,6 +262,7 @@ def output_line(data: bytes) -> bytes:
         ([chunk_line(str(number), f"m{number // 20}") for number in range(100)], 12),
         ([chunk_line(str(number), f"m{number % 2}") for number in range(100)], 100),
         ([update_line("agent_message", messageId="m")] * 50, 50),
+        ([update_line("_vendor", n=number) for number in range(100)], 1),
     ],
 )
 def test_a_run_is_decoded_by_its_envelope(

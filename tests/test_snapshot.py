@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -246,3 +249,17 @@ def test_when_the_agent_is_ready_for_a_prompt(states: list[str], is_idle: bool) 
     """A session is idle before any state is reported, and when the last one says so."""
     reported = [event("state_update", state=state) for state in states]
     assert apply_all(EMPTY, reported).is_idle is is_idle
+
+
+def test_the_next_snapshot_is_one_like_any_other() -> None:
+    """However it was made, a snapshot is frozen, equal, copied, pickled and weakly referenced."""
+    made, next_one = Snapshot("s1", rich_snapshot().entries), apply(rich_snapshot(), chunk("x"))
+    assert type(next_one) is type(made) is Snapshot
+    assert Snapshot(*(getattr(next_one, item.name) for item in attrs.fields(Snapshot))) == next_one
+    assert weakref.ref(next_one)() is next_one
+    assert attrs.evolve(next_one) == copy.copy(next_one) == next_one
+    assert pickle.loads(pickle.dumps(Snapshot("s1"))) == Snapshot("s1")
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        next_one.session_id = "s2"  # type: ignore[misc]  # what is tried
+    with pytest.raises(AttributeError):
+        next_one.other = 1  # type: ignore[attr-defined]  # what is tried

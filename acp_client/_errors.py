@@ -11,6 +11,8 @@ from typing import Any, Literal, get_args
 
 import attrs
 
+from ._value import Value
+
 ProblemKind = Literal[
     "not_json",
     "invalid_message",
@@ -32,8 +34,8 @@ malformed list item, left out. `truncated`: an unterminated last line that is no
 PROBLEM_KINDS: tuple[ProblemKind, ...] = get_args(ProblemKind)
 
 
-@attrs.frozen
-class Problem:
+@attrs.frozen(repr=False, weakref_slot=False)
+class Problem(Value):
     """Something wrong in what the peer sent.
 
     `line` counts the lines of the input from 1, `path` points into the message (`$.params.update`),

@@ -25,6 +25,7 @@ from msgspec import Struct, field
 from . import wire
 from ._containers import Keyed
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._value import Value
 
 MessageType = Literal["user_message", "agent_message", "agent_thought"]
 PromptStatus = Literal["pending", "accepted", "rejected", "uncertain"]
@@ -193,8 +194,8 @@ class Plans(Keyed["wire.PlanItems | wire.Unknown"]):
     """The plans in order of first appearance; `get(plan_id)` finds one."""
 
 
-@attrs.frozen
-class Usage:
+@attrs.frozen(repr=False, weakref_slot=False)
+class Usage(Value):
     """Tokens used of the context window, and the cumulative cost."""
 
     used: int
@@ -202,8 +203,8 @@ class Usage:
     cost: wire.Cost | None = None
 
 
-@attrs.frozen
-class SessionInfo:
+@attrs.frozen(repr=False, weakref_slot=False)
+class SessionInfo(Value):
     """The session's title and the time of its last change (RFC 3339)."""
 
     title: str | None = None
@@ -211,8 +212,8 @@ class SessionInfo:
     meta: wire.JsonObject | None = None
 
 
-@attrs.frozen
-class Prompt:
+@attrs.frozen(repr=False, weakref_slot=False)
+class Prompt(Value):
     """What the client submitted, from sending to echo.
 
     `echoed` is true once a user message with `message_id` exists; the content is kept until then.
@@ -227,8 +228,8 @@ class Prompt:
     error: wire.Error | None = None
 
 
-@attrs.frozen
-class Permission:
+@attrs.frozen(repr=False, weakref_slot=False)
+class Permission(Value):
     """A permission request of the agent that waits for an answer."""
 
     request_id: wire.RequestId
@@ -243,8 +244,8 @@ SessionState: TypeAlias = wire.StateUpdate | wire.UnknownStateUpdate
 IDLE: Final = wire.StateUpdate("idle")
 
 
-@attrs.frozen
-class Surroundings:
+@attrs.frozen(repr=False, weakref_slot=False)
+class Surroundings(Value):
     """All of a session but its entries and terminals; users reach it through `Snapshot`.
 
     `state` is `None` until one is reported. `foreground_start` is the place of the first entry that
@@ -267,14 +268,8 @@ class Surroundings:
     options_reported: bool = False
 
 
-class _WeaklyReferenced:
-    """Gives snapshots weak references; in a class above, so that the slots of `_Next` are alike."""
-
-    __slots__ = ("__weakref__",)
-
-
-@attrs.frozen(weakref_slot=False)
-class Snapshot(_WeaklyReferenced):
+@attrs.frozen(repr=False, weakref_slot=False)
+class Snapshot(Value):
     """One session at one moment: `Snapshot("sess_1")` is an empty one.
 
     `entries` and `terminals` are sequences with lookup by id; all else is behind properties.
@@ -347,7 +342,7 @@ class Snapshot(_WeaklyReferenced):
         return self.surroundings.before_replay is not None
 
 
-class _Next(_WeaklyReferenced):
+class _Next(Value):
     """A snapshot while its fields are set."""
 
     __slots__ = ("entries", "session_id", "surroundings", "terminals")

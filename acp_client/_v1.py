@@ -79,10 +79,9 @@ class TranslationV1(Correlation):
     ) -> list[Told]:
         """Translate line `number` of the agent, or a line of the client that was `sent`."""
         reader = ReaderV1(number, ignored if sent else report)
-        message = reader.read(line, unterminated)
-        messages = message if isinstance(message, wire.Batch) else (message,)
         follow = self._sent if sent else self._received
-        return [told for each in messages for told in self._placed(follow(each, reader))]
+        messages = reader.messages(line, unterminated)
+        return [told for each in messages for told in self._placed(follow(*each))]
 
     def _placed(self, told: list[Told]) -> list[Told]:
         """Take note of the session in hand; give it the notifications that had none to go to."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
 import msgspec
 
 from . import _v1_shapes as shapes
@@ -27,6 +28,21 @@ class ReaderV1(LineReader):
 
     def __init__(self, number: int, report: Report) -> None:
         super().__init__(number, report, {})
+
+    def messages(self, data: bytes, unterminated: bool) -> list[tuple[Any, ReaderV1]]:
+        """Read the messages of the line, each with the reader of its parts."""
+        message = self.read(data, unterminated)
+        if not isinstance(message, wire.Batch):
+            return [(message, self)]
+        return [(each, self._inside(at)) for at, each in zip(message.places, message, strict=True)]
+
+    def _inside(self, place: int) -> ReaderV1:
+        """Return what reads a message of a batch, and reports where in the batch it is."""
+
+        def report(problem: Problem) -> None:
+            self._report(attrs.evolve(problem, path=f"$[{place}]{problem.path[1:]}"))
+
+        return ReaderV1(self._number, report)
 
     def _message(self, value: Any, path: str) -> Any:
         if isinstance(value, dict):

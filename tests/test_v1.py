@@ -916,6 +916,17 @@ def test_messages_are_read_as_far_as_they_can_be() -> None:
     ]
 
 
+def test_problems_of_a_batch_say_which_message() -> None:
+    """A path begins with the place of its message in the batch, as in v2."""
+    asked = client(id=3, method="session/new", params={})
+    answer = agent(id=3, result={"sessionId": 5})
+    for _, line in (agent(method="session/update", params={"sessionId": 5}), said(5), answer):
+        store = play([asked, (False, b"[{}, " + line.rstrip() + b"]\n")])
+        (alone,) = play([asked, (False, line)]).problems
+        assert store.problems[1].path == alone.path.replace("$", "$[1]")
+        assert store.problems[1].message == alone.message
+
+
 def test_the_agent_is_known() -> None:
     """What `initialize` answers is there in the shape of v2."""
     capabilities = {

@@ -33,7 +33,8 @@ from toy_renderer import ToyRenderer, drawn
 from traffic import chunk, event, snapshots, text, update_line
 
 import acp_client
-from acp_client import Limits, RecordingError, Snapshot, Store, StoredSnapshotError
+from acp_client import Limits, Problem, RecordingError, Snapshot, Store, StoredSnapshotError
+from acp_client._decode import decode_refused
 from acp_client._delivery import Delivery
 from acp_client._json import encode, parse
 from acp_client._playback import feed
@@ -196,6 +197,35 @@ def receive(data: bytes) -> None:
     assert store.problem_counts == pieced.problem_counts
     for snapshot in snapshots(store):
         assert_usable(snapshot)
+
+
+# --- One line ---
+
+
+def decode(data: bytes) -> None:
+    """Decode any line: as strictly as can be, and as leniently, with the same outcome.
+
+    What it says is reduced onto a session that has everything already, and onto an empty one.
+    """
+    problems: list[Problem] = []
+    lenient = decode_refused(data, 1, problems.append)
+    message, found = acp_client.decode(data)
+    assert (message, found) == (lenient, tuple(problems))
+    if thorough(data):
+        acp_client.decode(data, sent=True)
+    if isinstance(getattr(message, "params", None), acp_client.wire.UpdateSessionNotification):
+        event = message.params.update  # type: ignore[union-attr]  # it has
+        acp_client.apply(_rich(), event)
+        if thorough(data):
+            assert_usable(acp_client.apply(Snapshot("s1"), event))
+
+
+@cache
+def _rich() -> Snapshot:
+    return rich_snapshot()
+
+
+# --- Sessions ---
 
 
 def sessions(data: bytes) -> None:
@@ -420,13 +450,12 @@ def calls(data: bytes) -> None:
 
 _tapes = strategies._steps(40).map(lambda parts: b"".join(tape for part in parts for tape in part))
 _heads = st.binary(min_size=2, max_size=2)
-_lines = st.lists(
-    st.one_of(
-        strategies.junk_lines(),
-        st.binary(max_size=200),
-        strategies.odd_updates().map(strategies.notification).map(strategies.encode),
-    )
-).map(b"\n".join)
+_line = st.one_of(
+    strategies.junk_lines(),
+    st.binary(max_size=200),
+    strategies.odd_updates().map(strategies.notification).map(strategies.encode),
+)
+_lines = st.lists(_line).map(b"\n".join)
 
 
 def _joined(head: bytes, *parts: bytes) -> bytes:
@@ -495,6 +524,12 @@ def _made_line(chance: Random) -> bytes:
     return strategies.encode(strategies.notification(strategies._odd_update(tape, None)))
 
 
+def _made_short_line(chance: Random) -> bytes:
+    """Make a line, of the long ones one in a hundred: they take most of the time."""
+    line = _made_line(chance)
+    return line if len(line) < 1_000 or chance.random() < 0.01 else _made_short_line(chance)
+
+
 def _made_lines(chance: Random) -> bytes:
     return b"\n".join(_made_line(chance) for _ in range(chance.randint(1, 40)))
 
@@ -515,6 +550,7 @@ def _made_text(chance: Random) -> bytes:
 
 
 TARGETS = {
+    "decode": Target(decode, _line, _made_short_line, "lines"),
     "receive": Target(
         receive, st.builds(_joined, _heads, _lines), _with_head(2, _made_lines), "lines"
     ),

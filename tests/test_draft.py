@@ -61,18 +61,18 @@ GROWING_META: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "fields"), GROWING_META, ids=[name for name, _ in GROWING_META])
 def test_ever_more_metadata_in_one_batch_is_linear(name: str, fields: dict[str, Any]) -> None:
-    """Twenty times as many patches or chunks with keys of their own take less than sixty times."""
+    """Thirty times as many take about thirty times, not nine hundred times, as long."""
 
     def seconds(count: int) -> float:
         events = [event(name, **fields, _meta={f"k{n}": n}) for n in range(count)]
         return min(timed(events) for _ in range(3))
 
     def timed(events: list[Any]) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         apply_all(EMPTY, events)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    assert seconds(20_000) < 60 * seconds(1_000)
+    assert seconds(30_000) < 150 * seconds(1_000)
 
 
 STEPS = st.tuples(st.sampled_from([0, 1, -1, 2**61, "0", "1", "a"]), st.booleans())

@@ -18,7 +18,7 @@ from traffic import chunk, event
 import acp_client
 from acp_client import Snapshot, apply, apply_all, dumps, wire
 from acp_client._containers import Items, Keyed
-from acp_client._snapshot import background_tool_calls, entry_key, plan_key, state_name
+from acp_client._snapshot import _Next, background_tool_calls, entry_key, plan_key, state_name
 
 EMPTY = Snapshot("s1")
 ATOMS = (str, int, float, bool, bytes, type(None), msgspec.UnsetType)
@@ -249,6 +249,11 @@ def test_when_the_agent_is_ready_for_a_prompt(states: list[str], is_idle: bool) 
     """A session is idle before any state is reported, and when the last one says so."""
     reported = [event("state_update", state=state) for state in states]
     assert apply_all(EMPTY, reported).is_idle is is_idle
+
+
+def test_a_snapshot_in_the_making_can_be_shown() -> None:
+    """A debugger that stops in the middle sees an object, not an exception."""
+    assert "_Next object at" in repr(_Next())
 
 
 def test_the_next_snapshot_is_one_like_any_other() -> None:

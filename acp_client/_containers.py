@@ -21,7 +21,6 @@ and read from several threads.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, islice
@@ -32,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar, 
 from msgspec import Struct, field
 
 from ._errors import InvalidValueError
+from ._forks import after_fork
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -49,13 +49,11 @@ _accumulating = threading.RLock()
 
 
 def _renew_locks() -> None:
-    """Make new locks in a forked process: who held the old ones is not there."""
     global _growing, _accumulating  # nothing else can reach them
     _growing, _accumulating = threading.RLock(), threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
+after_fork(_renew_locks)
 
 
 class _Lineage(Struct, gc=False):

@@ -12,7 +12,8 @@ classes and the table in `_leniency`. The theory:
 - Keys that a class does not define are not looked at.
 
 Hooks take no context, so the problems of the message in hand are collected under a lock (see
-`_lenient_values`, which also has the hooks of JSON's own types).
+`_lenient_values`, which also has the hooks of JSON's own types). A signal handler that reads a
+message while one is in hand puts that one's problems back.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from attrs import define
 from msgspec import Struct, UnsetType
 
 from . import wire
+from ._forks import after_fork
 from ._json import Json
 from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
 from ._lenient_values import (
@@ -50,15 +52,26 @@ from ._lenient_values import (
 S = TypeVar("S")
 
 _findings = Findings()
-_lock = threading.Lock()
+_lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    global _lock  # nothing else can reach it
+    _lock = threading.RLock()
+
+
+after_fork(_renew_lock)
 
 
 def structure(value: Any, kind: type[S]) -> tuple[S, list[Finding]]:
     """Make a wire object of `kind` out of a parsed JSON value. Raises `Malformed`."""
     with _lock:
-        _findings.list = []
-        hook = _converter.get_structure_hook(kind)
-        return hook(value, kind), _findings.list
+        interrupted, found = _findings.list, list[Finding]()
+        _findings.list = found
+        try:
+            return _hook(kind, _converter)(value), found
+        finally:
+            _findings.list = interrupted
 
 
 # --- Hooks for lists, unions and constraints ---
@@ -167,7 +180,16 @@ def _hook(kind: Any, converter: cattrs.Converter) -> Hook:
     """Return the hook of a type as a function of the value alone."""
     inner: Any = converter.get_structure_hook(kind)
     alone: Hook | None = getattr(inner, "alone", None)
+    if alone is None and inner.__module__ != __name__:
+        _begin_anew()
+        raise RecursionError(f"the stack was too deep to find out how {kind} is read")
     return alone or (lambda value: inner(value, kind))
+
+
+def _begin_anew() -> None:
+    """Make a new converter: cattrs takes no note of what is raised while it chooses a hook."""
+    global _converter  # nothing else can replace it
+    _converter = _make_converter()
 
 
 def _ignoring_kind(hook: Hook) -> Callable[[Any, Any], Any]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from ._delivery import Delivery, Origin
 from ._errors import InvalidValueError, checked
+from ._forks import hold_locks
 from ._snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -47,14 +48,17 @@ class Reader:
         self.session_id = present.session_id
         self._wake = wake
         self._forget = forget
-        # No condition: what interrupts one leaves its lock held, or lets go of it twice.
-        self._lock = threading.RLock()
         self._sleepers: list[Callable[[], object]] = []
         self._given: Snapshot | None = None
         self._newest = present
         self._origins: set[Origin] = {"local"}
         self._is_urgent = bool(present.permissions)
         self._is_closed = False
+        hold_locks(self, Reader._renew_locks)
+
+    def _renew_locks(self) -> None:
+        # No condition: what interrupts one leaves its lock held, or lets go of it twice.
+        self._lock = threading.RLock()
 
     @property
     def pending(self) -> bool:

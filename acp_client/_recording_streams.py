@@ -38,7 +38,7 @@ def plain(stream: BinaryIO, tally: Tally) -> BinaryIO:
         unpacked = gzip.GzipFile(fileobj=cast("BinaryIO", _Eager(reader(source))))
         return put_back(b"", _until_torn(reader(cast("BinaryIO", unpacked)), tally))
     if head.startswith(_UTF_16):
-        return put_back(b"", codecs.EncodedFile(source, "utf-8", "utf-16", "replace").read)
+        return put_back(b"", _as_utf_8(reader(source)))
     return source
 
 
@@ -56,6 +56,19 @@ def _until_torn(read: Read, tally: Tally) -> Read:
         except (EOFError, zlib.error, gzip.BadGzipFile):
             tally.torn = True
             return b""
+
+    return read_on
+
+
+def _as_utf_8(read: Read) -> Read:
+    """Read UTF-16 as UTF-8, of which there may be more."""
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read_on(size: int) -> bytes:
+        text = ""
+        while not text and (data := read(size)):
+            text = decoder.decode(data)
+        return (text or decoder.decode(b"", final=True)).encode()
 
     return read_on
 
@@ -79,6 +92,7 @@ class _Source(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # Buffer is of 3.12
         size = len(buffer)
-        data, self._head = self._head[:size] or self._read(size), self._head[size:]
-        buffer[: len(data)] = data
-        return len(data)
+        data = self._head or self._read(size)
+        part, self._head = data[:size], data[size:]
+        buffer[: len(part)] = part
+        return len(part)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
+from ._errors import InvalidValueError, checked
 from ._serialization import dumps, loads
 from ._snapshot import Snapshot
 
@@ -29,17 +29,20 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     """Store a snapshot in a file: after that the file holds it whole, or what it held before.
 
     A file that is there keeps its permissions, a new one is for its owner alone, since sessions
-    hold what people and programs say in private. A symbolic link is followed. Raises `OSError`,
-    also where there is something else than a regular file: a directory, a pipe, a device.
+    hold what people and programs say in private. Owner, group and attributes (such as access lists)
+    stay too, where the system lets them; where it does not, the group has no access. A symbolic
+    link is followed. Raises `OSError`, also where there is something else than a regular file: a
+    directory, a pipe, a device; and `InvalidValueError` for what is no path.
     """
     data = dumps(snapshot)
+    path = _checked_path(path)
     _refuse_what_is_no_file(path)
     target = Path(os.path.realpath(path))
     handle, unfinished = _begun(target)
     try:
         _write(handle, data)
         with suppress(FileNotFoundError):
-            shutil.copymode(target, unfinished)
+            _keep_access(target, unfinished)
         os.replace(unfinished, target)
     except BaseException:
         with suppress(OSError):
@@ -51,21 +54,32 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Snapshot:
     """Restore a snapshot from a file that `save` wrote, in this version or an earlier one.
 
-    Raises `OSError`, and `StoredSnapshotError` for a file that holds something else.
+    Raises `OSError`, `StoredSnapshotError` for a file that holds something else, and
+    `InvalidValueError` for what is no path.
     """
-    return loads(Path(path).read_bytes())
+    return loads(Path(_checked_path(path)).read_bytes())
 
 
-def _refuse_what_is_no_file(path: str | os.PathLike[str]) -> None:
+def _checked_path(path: str | os.PathLike[str]) -> str:
+    """Return the text of a path. Raises `InvalidValueError` for what no system has a file for."""
+    text = os.fspath(checked(path, str | os.PathLike, "a path"))
+    try:
+        if "\0" in checked(text, str, "a path of text"):
+            raise InvalidValueError("a path has no NUL in it")
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise InvalidValueError(f"the system has no such path: {text!r}") from None
+    return cast("str", text)
+
+
+def _refuse_what_is_no_file(path: str) -> None:
     """Raise `OSError` for what is there and is no regular file: it must not be replaced by one."""
     with suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            raise IsADirectoryError(
-                errno.EISDIR, "Is a directory, not a regular file", os.fspath(path)
-            )
+            raise IsADirectoryError(errno.EISDIR, "Is a directory, not a regular file", path)
         if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "Is not a regular file", os.fspath(path))
+            raise OSError(errno.EINVAL, "Is not a regular file", path)
 
 
 def _begun(target: Path) -> tuple[int, str]:
@@ -84,6 +98,39 @@ def _write(handle: int, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _keep_access(target: Path, unfinished: str) -> None:
+    """Let a new file be read and written by whom the old one is, or by fewer."""
+    before = os.stat(target)
+    mode = stat.S_IMODE(before.st_mode)
+    has_group = _keep_owner(before, unfinished)
+    if not _keep_attributes(target, unfinished) or not has_group:
+        mode &= ~stat.S_IRWXG
+    os.chmod(unfinished, mode)  # last: a change of owner takes some of it away
+
+
+def _keep_owner(before: os.stat_result, unfinished: str) -> bool:
+    """Give a file the owner and the group of another; tell whether it has that group."""
+    now = os.stat(unfinished)
+    if (now.st_uid, now.st_gid) == (before.st_uid, before.st_gid):
+        return True
+    for owner in (before.st_uid, -1):  # only the system's administrator can give a file away
+        with suppress(OSError):
+            os.chown(unfinished, owner, before.st_gid)
+            return True
+    return False
+
+
+def _keep_attributes(target: Path, unfinished: str) -> bool:
+    """Give a file the attributes of another, where there are any; tell whether that is safe."""
+    is_safe = True
+    for name in os.listxattr(target) if hasattr(os, "listxattr") else ():
+        try:
+            os.setxattr(unfinished, name, os.getxattr(target, name))
+        except OSError:  # it is none of ours to set; but an access list keeps others away
+            is_safe = is_safe and "acl" not in name
+    return is_safe
 
 
 def _keep_entries(directory: Path) -> None:

@@ -39,6 +39,7 @@ from ._errors import (
     UnknownSessionError,
     checked,
 )
+from ._forks import hold_locks
 from ._framing import TOO_LONG, Framer
 from ._intake import Intake
 from ._limits import DEFAULT_LIMITS, Limits
@@ -96,8 +97,6 @@ class Store:
         self, *, limits: Limits = DEFAULT_LIMITS, protocol: Protocol | None = None
     ) -> None:
         self._limits = checked(limits, Limits, "an object of `Limits`")
-        self._lock = threading.RLock()
-        self._is_busy = False
         self._sessions: dict[str, Snapshot] = {}
         self._connection = Connection(protocol)
         self._intake = Intake()
@@ -109,6 +108,11 @@ class Store:
         self.on_callback_error: Callable[[Exception], object] = print_callback_error
         self._problems: deque[Problem] = deque(maxlen=limits.problems)
         self._problem_counts: Counter[ProblemKind] = Counter()
+        hold_locks(self, Store._renew_locks)
+
+    def _renew_locks(self) -> None:
+        self._lock = threading.RLock()
+        self._is_busy = False
 
     # --- What can be read ---
 
@@ -178,7 +182,8 @@ class Store:
         Calls are made in order and one at a time, by the thread that called the store, when the
         store's method is about to return. They never come within each other: what a callback does
         to the store is told after it has returned. A callback that raises stops nobody, see
-        `on_callback_error`. It is called no more once the subscription is closed.
+        `on_callback_error`; its next call about that session brings a `Reset`, since nobody knows
+        what it drew. It is called no more once the subscription is closed.
         """
         _check_function(callback)
         if select is not None:

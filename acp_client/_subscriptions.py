@@ -18,8 +18,8 @@ The rules:
   has begun is finished.
 - *A callback that raises* stops nobody else. The exception goes to `report`. What that raises
   itself, and what is no `Exception` (an interrupt from the keyboard), leaves the store's method at
-  once; the calls that are left stay in the queue for the next one. A callback that was interrupted
-  is told of its session anew, with a `Reset`: nobody knows what it drew.
+  once; the calls that are left stay in the queue for the next one. Nobody knows what the callback
+  drew, so it is told of that session anew, with a `Reset`.
 - *An interrupt may come anywhere*, between any two instructions. So what can fail is done before a
   session is changed, and the change and what is told of it are steps that nothing comes between.
 
@@ -31,10 +31,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from ._delivery import Delivery, Origin
+from ._forks import hold_locks
 from ._reader import Reader
 from ._snapshot import Snapshot
 
@@ -42,11 +45,17 @@ Callback: TypeAlias = Callable[[Delivery], object]
 Call: TypeAlias = "tuple[Subscription | Reader, Delivery | None]"
 Selector: TypeAlias = Callable[[Snapshot], object]
 
+K = TypeVar("K")
+T = TypeVar("T")
+
+_NUMBER: Final = attrgetter("number")
+
 
 class Subscription:
     """What `Store.subscribe` returns: `close` it, or leave it as a context manager, to unsubscribe.
 
-    `session_id` is `None` for a subscription to all sessions.
+    `session_id` is `None` for a subscription to all sessions; `number` counts the subscriptions of
+    a store.
     """
 
     def __init__(
@@ -55,8 +64,10 @@ class Subscription:
         session_id: str | None,
         select: Selector | None,
         forget: Callable[[Subscription], None],
+        number: int,
     ) -> None:
         self.session_id = session_id
+        self.number = number
         self._callback = callback
         self._select = select
         self._forget = forget
@@ -88,7 +99,7 @@ class Subscription:
             self._callback(delivery)
 
     def cut_short(self, delivery: Delivery) -> None:
-        """Take note of a call that was interrupted: nobody knows what was drawn of it."""
+        """Take note of a call that raised: nobody knows what was drawn of it."""
         self._cut_short.add(delivery.session_id)
 
     def _is_selected(self, delivery: Delivery) -> bool:
@@ -110,11 +121,17 @@ class Subscriptions:
 
     def __init__(self, report: Callable[[Exception], object]) -> None:
         self._report = report
-        self._lock = threading.RLock()  # a finalizer may close a subscription anywhere
-        self._subscribers: list[Subscription] = []  # both are replaced, not changed: `prepare`
-        self._readers: list[Reader] = []  # may be walking through them while one is closed
+        self._numbers = count()
+        # By session; what is in them is replaced, not changed: `prepare` may be walking through it
+        # while a finalizer closes a subscription.
+        self._subscribers: dict[str | None, tuple[Subscription, ...]] = {}
+        self._readers: dict[str, tuple[Reader, ...]] = {}
         self.waiting: deque[Call] = deque()
         self.offers: deque[tuple[Reader, Delivery]] = deque()
+        hold_locks(self, Subscriptions._renew_locks)
+
+    def _renew_locks(self) -> None:
+        self._lock = threading.RLock()  # a finalizer may close a subscription anywhere
         self._turn: object = None  # of whoever makes the calls
 
     # --- Called by the store, which holds its lock ---
@@ -127,9 +144,10 @@ class Subscriptions:
         present: Iterable[Snapshot],
     ) -> Subscription:
         """Add a subscriber, whose first calls bring the present snapshots."""
-        subscription = Subscription(callback, session_id, select, self._forget_subscriber)
+        number = next(self._numbers)
+        subscription = Subscription(callback, session_id, select, self._forget_subscriber, number)
         with self._lock:
-            self._subscribers = [*self._subscribers, subscription]
+            _add(self._subscribers, session_id, subscription)
             self.waiting += [(subscription, Delivery.first(snapshot)) for snapshot in present]
         return subscription
 
@@ -137,7 +155,7 @@ class Subscriptions:
         """Add a reader, whose first step brings the present snapshot."""
         reader = Reader(present, wake, self._forget_reader)
         with self._lock:
-            self._readers = [*self._readers, reader]
+            _add(self._readers, reader.session_id, reader)
             if wake is not None:
                 self.waiting.append((reader, None))
         return reader
@@ -146,22 +164,27 @@ class Subscriptions:
         self, prepared: Prepared, old: Snapshot | None, new: Snapshot, origin: Origin
     ) -> None:
         """Prepare to tell what a batch makes of a session; `old` is `None` for a new one."""
-        if old is new or not (self._subscribers or self._readers):
-            return
         session_id = new.session_id
+        subscribers, readers = self._concerned(session_id), self._readers.get(session_id, ())
+        if old is new or not (subscribers or readers):
+            return
         if old is None:
             old, first = Snapshot(session_id), Delivery.first(new, origin)
             step = Delivery(session_id, old, new, origin)
         else:
             replays = origin == "live" and old.replaying
             first = step = Delivery(session_id, old, new, "replay" if replays else origin)
-        for subscriber in self._subscribers:
+        for subscriber in subscribers:
             told = first if subscriber.session_id is None else step
-            if subscriber.session_id in (None, session_id) and told.is_visible:
+            if told.is_visible:
                 prepared.calls.append((subscriber, told))
-        for reader in self._readers:
-            if reader.session_id == session_id:
-                prepared.offers.append((reader, step))
+        prepared.offers.extend((reader, step) for reader in readers)
+
+    def _concerned(self, session_id: str) -> Sequence[Subscription]:
+        """Return who is told of a session, in the order in which they subscribed."""
+        of_all = self._subscribers.get(None, ())
+        of_one = self._subscribers.get(session_id, ())
+        return sorted((*of_all, *of_one), key=_NUMBER) if of_all and of_one else of_all or of_one
 
     def offer(self) -> None:
         """Offer the readers what was prepared for them, and has happened by now."""
@@ -199,23 +222,38 @@ class Subscriptions:
         try:
             target.call(delivery)
         except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
-            self.waiting.popleft()
+            self._cut_short(target, delivery)
             self._report(error)
         except BaseException:
-            self.waiting.popleft()
-            if delivery is not None:
-                target.cut_short(delivery)
+            self._cut_short(target, delivery)
             raise
         else:
             self.waiting.popleft()
 
+    def _cut_short(self, target: Any, delivery: Delivery | None) -> None:
+        self.waiting.popleft()
+        if delivery is not None:
+            target.cut_short(delivery)
+
     def _forget_subscriber(self, subscription: Subscription) -> None:
         with self._lock:
-            self._subscribers = [one for one in self._subscribers if one is not subscription]
+            _remove(self._subscribers, subscription.session_id, subscription)
 
     def _forget_reader(self, reader: Reader) -> None:
         with self._lock:
-            self._readers = [one for one in self._readers if one is not reader]
+            _remove(self._readers, reader.session_id, reader)
+
+
+def _add(of_sessions: dict[K, tuple[T, ...]], session_id: K, one: T) -> None:
+    of_sessions[session_id] = (*of_sessions.get(session_id, ()), one)
+
+
+def _remove(of_sessions: dict[K, tuple[T, ...]], session_id: K, one: T) -> None:
+    kept = tuple(each for each in of_sessions.get(session_id, ()) if each is not one)
+    if kept:
+        of_sessions[session_id] = kept
+    else:
+        of_sessions.pop(session_id, None)
 
 
 def print_callback_error(error: Exception) -> None:

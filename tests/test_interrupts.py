@@ -15,14 +15,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import pytest
 from toy_renderer import ToyRenderer, drawn
 from traffic import chunk_line, permission_line, text, update_line
 
-from acp_client import Delivery, ReentryError, Snapshot, Store, Subscription, wire
+from acp_client import Delivery, Reader, ReentryError, Snapshot, Store, Subscription, wire
 from acp_client import _containers as containers
 from acp_client._content import ContentBlocks
 
@@ -197,6 +197,31 @@ def test_a_signal_handler_loses_nothing(alarm: Alarm) -> None:
     assert refused[0] > 0
 
 
+def test_a_signal_handler_may_feed_another_store(alarm: Alarm) -> None:
+    """What a handler reads with a store of its own waits for nobody, and is not mixed up."""
+    store, lines = Store(protocol="v2"), cycle([MISTAKE, chunk_line("x"), ODD])
+    others: list[Store] = []
+
+    def feed() -> None:
+        others.append(Store(protocol="v2"))
+        others[-1].receive(ODD + MISTAKE)
+
+    alarm.handler = feed
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        alarm.set()
+        while alarm.is_set:
+            store.receive(next(lines))
+    paths = ["$.params.update.background", "$.params.update.locations"]
+    for other in others:
+        assert [problem.path for problem in other.problems] == paths
+    found = [problem.path for problem in store.problems]
+    assert {tuple(pair) for pair in pairwise(found)} == {tuple(paths), tuple(reversed(paths))}
+
+
+ODD = update_line("state_update", state="running", background=[5])
+
+
 def test_a_signal_handler_may_read_and_close(alarm: Alarm) -> None:
     """A handler that draws, or leaves, waits for nobody: it would wait for ever."""
     store, lines = Store(protocol="v2"), traffic()
@@ -271,11 +296,12 @@ def test_a_forked_process_can_read_and_feed() -> None:
     """A child that was forked while others read and feed has locks of its own."""
     store, lines = Store(protocol="v2"), traffic()
     store.receive(chunk_line("first"))
+    subscription, reader = store.subscribe(lambda _: None), store.reader("s1")
     is_over = threading.Event()
 
     def feed() -> None:
         while not is_over.is_set():
-            store.receive(next(lines))
+            store.receive(b"".join(next(lines) for _ in range(50)) + MISTAKE)
             texts(store)
 
     worker = threading.Thread(target=feed)
@@ -283,19 +309,28 @@ def test_a_forked_process_can_read_and_feed() -> None:
     snapshot = store.snapshot("s1")
     try:
         for _ in range(20):
-            assert ended_well(snapshot)
+            assert ended_well(snapshot, store, subscription, reader)
     finally:
         is_over.set()
         worker.join()
 
 
-def ended_well(snapshot: Snapshot) -> bool:
-    """Read a snapshot and feed a new store in a forked process; tell whether it came to its end."""
+MISTAKE = update_line("tool_call_update", toolCallId="c", locations=5)
+
+
+def ended_well(
+    snapshot: Snapshot, inherited: Store, subscription: Subscription, reader: Reader
+) -> bool:
+    """Read, and feed a new store, in a forked process; tell whether it came to its end."""
     child = os.fork()
     if child == 0:
         signal.alarm(20)  # what hangs is killed
         store = Store(protocol="v2")
-        store.receive(chunk_line("x") + chunk_line("y"))
+        store.receive(chunk_line("x") + MISTAKE + chunk_line("y"))
+        subscription.close()
+        reader.take()
+        reader.close()
+        inherited.memory()
         read = texts(store)[0] == "xy" and snapshot.entries[0].text.startswith("first")  # type: ignore[union-attr]  # a message
         os._exit(0 if read else 1)
     return os.waitpid(child, 0)[1] == 0

@@ -18,6 +18,16 @@ USAGE = wire.UsageUpdate(1, 2)
 OUTPUT = wire.TerminalOutputChunk("t", b"hi")
 
 
+class PathOfBytes:
+    """A path that is no text."""
+
+    def __fspath__(self) -> bytes:
+        return b"bytes"
+
+    def __repr__(self) -> str:
+        return "PathOfBytes()"
+
+
 @pytest.mark.parametrize(
     "misuse",
     [
@@ -67,6 +77,17 @@ def test_misuse_raises_an_exception_of_the_package(misuse: Callable[[Any], objec
         misuse(store)
     assert store.sessions == ()
     assert store.problems == ()
+
+
+@pytest.mark.parametrize(
+    "path", [NO, 5, b"bytes", "nul\0", "surrogate\ud83d", [], PathOfBytes()], ids=repr
+)
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    """A file is named by text that the system can take."""
+    with pytest.raises(AcpClientError):
+        acp_client.load(path)
+    with pytest.raises(AcpClientError):
+        acp_client.save(acp_client.Snapshot("s"), path)
 
 
 def failing() -> Iterator[Any]:

@@ -663,6 +663,20 @@ def test_encodings(name: str, encoding: str) -> None:
     assert said(read(data)[1]) == CONVERSATION
 
 
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
+    st.integers(1, 900),
+    st.sampled_from(["utf-16-le", "utf-16-be"]),
+)
+def test_long_recordings_of_utf_16(text: str, count: int, encoding: str) -> None:
+    """However long it is, and whatever its characters take in UTF-8, not one of them is lost."""
+    lines = [CALL.decode()] + [
+        json.dumps({"n": number, "text": 20 * text}, ensure_ascii=False) for number in range(count)
+    ]
+    data = ("\ufeff" + "\n".join(lines) + "\n").encode(encoding)
+    assert [frame.data.decode() for frame in read(data)[1]] == lines
+
+
 def test_members_of_a_packed_file() -> None:
     """A file of several packed parts is one stream."""
     data = fixture("envelope.ndjson")

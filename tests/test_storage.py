@@ -190,6 +190,86 @@ def test_permissions_are_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+REFUSED = PermissionError(errno.EPERM, "not allowed")
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("refused", "given", "mode"),
+    [
+        (lambda owner: False, [(7, 8)], 0o640),
+        (lambda owner: owner != -1, [(7, 8), (-1, 8)], 0o640),
+        (lambda owner: True, [(7, 8), (-1, 8)], 0o600),
+    ],
+    ids=["all", "group", "nothing"],
+)
+def test_owner_and_group_are_kept(
+    refused: Callable[[int], bool],
+    given: list[tuple[int, int]],
+    mode: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The new file belongs to whom the old one did; a group that it cannot have has no access."""
+    path, asked = tmp_path / "session.json", []
+    save(spoken("one"), path)
+    path.chmod(0o640)
+    system_stat = os.stat
+
+    def foreign(of: Any, *rest: Any, **more: Any) -> os.stat_result:
+        found = system_stat(of, *rest, **more)
+        is_old = str(of) == str(path)
+        return os.stat_result((*found[:4], 7, 8, *found[6:])) if is_old else found
+
+    def chown(unfinished: Any, owner: int, group: int) -> None:
+        asked.append((owner, group))
+        if refused(owner):
+            raise REFUSED
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", foreign)
+        patched.setattr(os, "chown", chown)
+        save(spoken("two"), path)
+    assert asked == given
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert load(path) == spoken("two")
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="files have no attributes here")
+def test_attributes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else was noted of the old file is noted of the new one."""
+    path = tmp_path / "session.json"
+    save(spoken("one"), path)
+    try:
+        os.setxattr(path, "user.origin", b"here")
+    except OSError:
+        pytest.skip("this file system has none")
+    save(spoken("two"), path)
+    assert os.getxattr(path, "user.origin") == b"here"
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="files have no attributes here")
+@pytest.mark.parametrize(
+    ("name", "mode"), [("system.posix_acl_access", 0o600), ("security.label", 0o640)]
+)
+def test_a_group_without_its_access_list_has_no_access(
+    name: str, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where an access list cannot be kept, nobody gets in whom it kept out."""
+    path = tmp_path / "session.json"
+    save(spoken("one"), path)
+    path.chmod(0o640)
+
+    def refuse(*_: Any) -> None:
+        raise REFUSED
+
+    monkeypatch.setattr(os, "listxattr", lambda _: [name])
+    monkeypatch.setattr(os, "getxattr", lambda *_: b"list")
+    monkeypatch.setattr(os, "setxattr", refuse)
+    save(spoken("two"), path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
 @POSIX
 def test_links_are_followed(tmp_path: Path) -> None:
     """Saving through a symbolic link changes the file that it leads to, and the link stays."""

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -336,6 +337,65 @@ def test_a_callback_that_raises_stops_nobody(store: Store) -> None:
     store.receive(chunk_line("c"))
     assert [str(error) for error in errors] == ["a", "ab", "abc"]
     assert texts(seen) == ["a", "ab", "abc"]
+
+
+def test_a_callback_that_raised_is_told_anew() -> None:
+    """Nobody knows what it drew, so its next call about that session brings all of it."""
+    store, renderers = Store(protocol="v2"), dict[str, ToyRenderer]()
+    fails, seen = [False], list[tuple[str, bool]]()
+
+    def draw(delivery: Delivery) -> None:
+        renderer = renderers.setdefault(delivery.session_id, ToyRenderer(Snapshot("nothing")))
+        if fails.pop():
+            raise _Mishap
+        renderer.apply(delivery.changes)
+        seen.append((delivery.session_id, delivery.is_first))
+
+    store.on_callback_error = lambda _: None
+    store.subscribe(draw)
+    for session, is_failing in [("s1", 0), ("s2", 0), ("s1", 1), ("s2", 0), ("s1", 1), ("s1", 0)]:
+        fails.append(bool(is_failing))
+        store.receive(chunk_line("x", session=session))
+    fails.append(False)
+    store.receive(chunk_line("y", session="s1"))
+    assert seen == [("s1", True), ("s2", True), ("s2", False), ("s1", True), ("s1", False)]
+    for session in store.sessions:
+        assert renderers[session].drawn == drawn(store.snapshot(session))
+
+
+def test_calls_come_in_the_order_of_subscribing(store: Store) -> None:
+    """Whether somebody follows all sessions or one makes no difference to who comes first."""
+    calls: list[int] = []
+    kept = [
+        store.subscribe(lambda _, number=number: calls.append(number), session=session)  # type: ignore[misc]  # a default
+        for number, session in enumerate(["s1", None, "s1", "s2", None, "s1"])
+    ]
+    calls.clear()
+    store.receive(chunk_line("b"))
+    assert calls == [0, 1, 2, 4, 5]
+    kept[1].close()
+    kept[2].close()
+    calls.clear()
+    store.receive(chunk_line("c"))
+    assert calls == [0, 4, 5]
+
+
+def test_those_who_follow_other_sessions_cost_nothing() -> None:
+    """Ten thousand subscribers and readers of other sessions do not make a read slower."""
+
+    def seconds(others: int) -> float:
+        store = Store(protocol="v2")
+        kept: list[object] = []
+        for number in range(others):
+            kept.append(store.subscribe(lambda _: None, session=f"other {number}"))
+            kept.append(store.reader(f"other {number}"))
+        start = time.process_time()
+        for _ in range(200):
+            store.receive(chunk_line("x"))
+        return time.process_time() - start
+
+    least = [min(seconds(others) for _ in range(3)) for others in (1, 10_000)]
+    assert least[1] < 4 * least[0]
 
 
 def test_selectors_and_wakers_that_raise_are_reported_too(store: Store) -> None:

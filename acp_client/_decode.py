@@ -23,7 +23,7 @@ from . import wire
 from ._errors import Problem, ProblemKind
 from ._json import (
     LARGEST_INTEGER,
-    MAX_DEPTH,
+    RECURSIVE_DEPTH,
     Json,
     NotJson,
     TooDeep,
@@ -97,7 +97,7 @@ def _typed_decoder() -> Callable[[bytes], wire.UpdateMessage]:
 
 def decode_update(line: bytes) -> wire.UpdateMessage:
     """Decode a line strictly as a whole `session/update`. Raises one of `Refused`."""
-    if len(line) > MAX_DEPTH and nests_deeper(line):
+    if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
         raise TooDeep  # msgspec does not look at the nesting of what it skips
     return _typed_decoder()(line)
 
@@ -113,7 +113,7 @@ def decode_unknown(line: bytes) -> tuple[str, wire.Unknown] | None:
     Returns the session and the update. All that there is to such an update is its tag, so agents
     that stream updates of their own are spared the lenient path, which gives the same.
     """
-    if len(line) > MAX_DEPTH and nests_deeper(line):
+    if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
         return None
     try:
         params = _unknown_decoder()(line).params
@@ -125,7 +125,7 @@ def decode_unknown(line: bytes) -> tuple[str, wire.Unknown] | None:
 
 def decode_unknown_part(line: bytes, start: int, stop: int) -> wire.Unknown | None:
     """Decode the part of a line that is an update of a variant that is not known."""
-    if len(line) > MAX_DEPTH and nests_deeper(line):
+    if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
         return None
     try:
         return _unknown(_decode_object(line[start:stop]))

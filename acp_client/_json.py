@@ -6,7 +6,7 @@ all of it in three steps, each slower and more tolerant than the one before:
 
 1. msgspec, for the text that nearly every message is;
 2. the standard library, after decoding invalid UTF-8 to U+FFFD and trimming blanks;
-3. a parser with its own stack, for nesting that exhausts the interpreter's.
+3. a parser with its own stack, for nesting that would exhaust the interpreter's, or the thread's.
 
 Raw payloads (unknown variants, tool input and output, `_meta`) are kept as `Json`: compact UTF-8
 text rather than dicts and lists. The text cannot be changed by whoever holds a snapshot, costs the
@@ -26,6 +26,9 @@ from ._text import compiled, escape
 
 MAX_DEPTH: Final = 1000
 """Levels of nesting, the outermost container being the first, beyond which text is refused."""
+
+RECURSIVE_DEPTH: Final = 500
+"""Levels up to which parsers that recurse are used: a thread may have a stack of 256 KiB."""
 
 LARGEST_INTEGER: Final = int(1.7976931348623157e308)
 """The largest integer that a float can hold: what is beyond is no number to a browser."""
@@ -53,7 +56,7 @@ def parse(data: bytes, *, deepest: int | None = MAX_DEPTH) -> Any:
     Numbers that no float can hold become `HugeNumber`. Raises `NotJson`, or `TooDeep` for more
     than `deepest` levels (`None`: any number).
     """
-    if deepest is not None and nests_deeper(data, deepest):
+    if nests_deeper(data):
         return _parse_deep(trim(data.decode("utf-8", "replace")), deepest)
     try:
         return _decode(data)
@@ -119,7 +122,7 @@ def text_bytes(text: bytes | bytearray | memoryview | str) -> bytes:
     return bytes(checked(text, bytes | bytearray | memoryview, "bytes or a string"))
 
 
-def nests_deeper(data: bytes, deepest: int = MAX_DEPTH) -> bool:
+def nests_deeper(data: bytes, deepest: int = RECURSIVE_DEPTH) -> bool:
     """Tell whether containers seem to nest too far in some text, which may be no JSON."""
     if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -436,3 +437,44 @@ def test_times_do_not_change_what_is_told() -> None:
     feed(store, read_recording(io.BytesIO(stamped)))
     assert documents(store) == documents(replayed(frames, "v2"))
     assert list[Problem](store.problems) == []
+
+
+SMALL_STACK = """
+import sys, threading
+import acp_client
+
+def run():
+    store = acp_client.Store(protocol="v2")
+    for deep in (b"[" * 990 + b"]" * 990, b'{"a":' * 990 + b"1" + b"}" * 990):
+        store.receive(deep + b"\\n")
+        store.receive(line.replace(b"5", deep))
+    line_of_v1 = acp_client.Store(protocol="v1")
+    line_of_v1.receive(deep + b"\\n" + line.replace(b"5", deep))
+    for count in (990, 2_000):
+        try:
+            acp_client.loads(b"[" * count + b"]" * count)
+        except acp_client.StoredSnapshotError:
+            pass
+    snapshot = store.snapshot("s")
+    assert acp_client.loads(acp_client.dumps(snapshot)) == snapshot
+    print(len(snapshot.entries), store.problem_counts["invalid_message"])
+
+line = sys.stdin.buffer.read()
+sys.setrecursionlimit(100_000)
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="threads have other stacks elsewhere")
+def test_deep_nesting_needs_no_deep_stack() -> None:
+    """In a thread with a stack of 256 KiB nothing that an agent writes ends the process."""
+    ran = subprocess.run(
+        [sys.executable, "-c", SMALL_STACK],
+        input=update_line("_vendor", "s", raw=5),
+        capture_output=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.returncode) == (b"2 2\n", 0), ran.stderr

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from acp_client._json import (
     LARGEST_INTEGER,
     MAX_DEPTH,
+    RECURSIVE_DEPTH,
     HugeNumber,
     Json,
     NotJson,
@@ -114,12 +115,12 @@ def test_deep_text_that_is_no_json(text: bytes) -> None:
 
 def test_nesting_is_counted_outside_of_strings() -> None:
     """Brackets in strings, and containers side by side, are no nesting."""
-    assert nests_deeper(nested(1_001))
-    assert not nests_deeper(nested(1_000))
+    assert nests_deeper(nested(501))
+    assert not nests_deeper(nested(500))
     assert not nests_deeper(b'"' + b"[" * 5_000 + b'"')
     assert not nests_deeper(b"[" + b"[]," * 5_000 + b"[]]")
     assert nests_deeper(b"[[[", 2)
-    assert MAX_DEPTH == 1_000
+    assert (RECURSIVE_DEPTH, MAX_DEPTH) == (500, 1_000)
 
 
 @given(VALUES)

@@ -3,7 +3,7 @@
 A `Source` is what `read_recording` reads from. It counts bytes, and before each read, which may
 wait, it calls `before_read`: whoever shows something while reading does it there. A source that
 `follows` a file does not end with it: it waits until more is written, and ends when the file
-shrinks or another takes its place, which makes it `restarted`.
+shrinks or another takes its place, which makes it `restarted`. A pipe ends when its writers do.
 """
 
 from __future__ import annotations
@@ -54,7 +54,11 @@ class Source:
         self.restarted = False
         self._file = file
         self._read = getattr(file, "read1", file.read)
-        self._follows = follows and name != STANDARD_INPUT
+        self._follows = follows and name != STANDARD_INPUT and self._may_grow()
+
+    def _may_grow(self) -> bool:
+        """Tell whether there may be more behind the end: a pipe has one that is final."""
+        return stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
 
     @property
     def size(self) -> int | None:

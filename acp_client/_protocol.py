@@ -21,8 +21,7 @@ in v2. So what is told in the end does not depend on how the lines were delivere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
@@ -62,6 +61,12 @@ class _Line(Struct, frozen=True):
     unterminated: bool
 
 
+class _Closing(Struct, frozen=True):
+    """The client has closed a session here: what was before is not told of it again."""
+
+    session_id: str
+
+
 class Connection:
     """The messages of one connection, told in the words of v2 whatever it speaks."""
 
@@ -77,7 +82,7 @@ class Connection:
         self._hints = 0
         self._chunks = 0
         self._last_update: Any = None
-        self._lines: list[_Line] = []
+        self._lines: list[_Line | _Closing] = []
         self._size = 0
         self._prompts: set[Any] = set()
         self._go(protocol == "v1")
@@ -150,17 +155,33 @@ class Connection:
         return self._told_again(lines, report, begin_anew)
 
     def _told_again(
-        self, lines: list[_Line], report: Report, begin_anew: Callable[[], None]
+        self, lines: list[_Line | _Closing], report: Report, begin_anew: Callable[[], None]
     ) -> list[Told]:
         begin_anew()
-        return [told for each in lines for told in self._told(each, report)]
+        return self._retold(lines, report)
+
+    def _retold(self, lines: Iterable[_Line | _Closing], report: Report) -> list[Told]:
+        told: list[Told] = []
+        for line in lines:
+            if isinstance(line, _Line):
+                told += self._told(line, report)
+            else:
+                self.routes.forget(line.session_id)
+                told = [one for one in told if one[0] != line.session_id]
+        return told
+
+    def forget(self, session_id: str) -> None:
+        """Take note that the client closes a session: what waits for an answer in it is gone."""
+        self.routes.forget(session_id)
+        if self._is_new or not self._settled:
+            self._lines.append(_Closing(session_id))
 
     def remember_sent(self, data: bytes) -> None:
         """Take note of a line of the client that the caller follows by itself."""
         if self._is_new or not self._settled:
             self._remember(_Line(data.rstrip(b"\n"), 0, True, False))
 
-    def _remember(self, line: _Line) -> list[_Line]:
+    def _remember(self, line: _Line) -> list[_Line | _Closing]:
         """Return all lines so far; once they are many, or much, it stays with what it is."""
         lines = self._lines
         lines.append(line)
@@ -201,8 +222,7 @@ class Connection:
         if (agreed[0] < _V2) == (self._translation is not None):
             return []
         self._go(agreed[0] < _V2)
-        sent = filter(attrgetter("sent"), earlier)
-        told = [one for each in sent for one in self._told(each, report)]
+        told = self._retold((one for one in earlier if not _is_received(one)), report)
         return [(session, event) for session, event in told if not isinstance(event, PromptSent)]
 
     # --- What it is ---
@@ -258,6 +278,10 @@ class Connection:
     @property
     def _weight(self) -> int:
         return self._hints + max(0, self._chunks)
+
+
+def _is_received(line: _Line | _Closing) -> bool:
+    return isinstance(line, _Line) and not line.sent
 
 
 def _messages(data: bytes) -> Iterator[dict[str, Any]]:

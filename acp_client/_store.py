@@ -324,7 +324,7 @@ class Store:
             before = self.snapshot(session_id)
             prepared = Prepared([], [])
             self._subscriptions.prepare(prepared, before, Snapshot(session_id), "local")
-            self._connection.routes.forget(session_id)
+            self._connection.forget(session_id)
             del self._sessions[session_id]
             self._subscriptions.waiting += prepared.calls
             self._subscriptions.offers += prepared.offers
@@ -412,7 +412,7 @@ class Store:
         for session_id, draft in batch.open.items():
             new = news[session_id] = draft.freeze()
             self._subscriptions.prepare(prepared, before.get(session_id), new, origin)
-        for gone in before.keys() - news.keys() if batch.begins_anew else ():
+        for gone in [old for old in before if old not in news] if batch.begins_anew else ():
             self._subscriptions.prepare(prepared, before[gone], Snapshot(gone), origin)
         # From here to `offer` nothing can fail, and no signal handler comes between.
         if batch.begins_anew:

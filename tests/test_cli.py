@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -765,6 +766,21 @@ def test_the_standard_input_ends_also_when_followed() -> None:
     result = run("replay", "--follow", data=chunk_line("One."))
     assert result.exit_code == 0
     assert "Agent\n  One.\n" in result.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_named_pipe_ends_also_when_followed(options: list[str], tmp_path: Path) -> None:
+    """A pipe has an end, by whatever name it is read, and nothing begins again behind it."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[chunk_line("One.")])
+    writer.start()
+    result = run("replay", "--follow", *options, path)
+    writer.join()
+    assert result.exit_code == 0
+    assert "One." in result.stdout
+    assert "begins again" not in result.stdout
 
 
 def test_ctrl_c_ends_what_is_neither_followed_nor_slowed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,12 @@ else:
         def __ne__(self, other: object) -> bool:  # a Struct's own would compare identity
             return not self == other
 
+        def __copy__(self) -> Self:
+            return self  # it never changes
+
+        def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+            return self
+
 
 class Items(_Version[T]):
     """An immutable version of a sequence that grows at its end."""
@@ -198,6 +204,10 @@ class Items(_Version[T]):
         return self._lineage is other._lineage or self.stored() == other.stored()
 
     __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none either
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        metas = None if self._metas is None else self._metas.stored()
+        return type(self).made, (self.stored(), metas)  # of the lineage only what is in here
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self)!r})"
@@ -337,6 +347,9 @@ class Keyed(_Version[V]):
         return all(a is b or a == b for a, b in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]  # the values have none
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (list(zip(self.keys(), self, strict=True)),)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self)!r})"

@@ -1,21 +1,25 @@
-"""The snapshot document and the classes of a snapshot: a cattrs converter between the two.
+"""The snapshot document and the classes of a snapshot: what leads from one to the other.
 
 Per class a table of names, per container a pair of functions, for everything of the wire the wire's
 own form. Fields equal to their default are left out, but for those that a document always has. What
-a document has no words for is listed too: `BOOKKEEPING` is stored beside it.
+a document has no words for is listed too: `BOOKKEEPING` is stored beside it. How a value is stored
+is chosen by its declared type, once: whatever fails while that is done is done again.
 """
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import count
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Any,
     Final,
     Literal,
     NamedTuple,
+    TypeAlias,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -30,6 +34,7 @@ from . import wire
 from ._containers import Keyed
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
 from ._json import Json, encode
+from ._prompts import request_key
 from ._snapshot import (
     BOOKKEEPING,
     Compaction,
@@ -52,8 +57,10 @@ from ._snapshot import (
 )
 from ._v1_diffs import is_old_diff
 
-if TYPE_CHECKING:
-    import cattrs
+K = TypeVar("K", bound=Keyed[Any])
+
+Hook: TypeAlias = Callable[[Any], Any]
+"""What turns a value into its part of a document, or back."""
 
 
 # --- The tables ---
@@ -107,23 +114,42 @@ def _key(name: str) -> str:
     return _NAMES.get(name, head + "".join(map(str.capitalize, rest)))
 
 
-# --- The converter ---
+# --- Out and back ---
+
+
+class Documents(NamedTuple):
+    """A snapshot to its document, and back."""
+
+    out: Hook
+    back: Hook
 
 
 @cache
-def document_converter() -> cattrs.Converter:
-    """Return the converter: `unstructure(snapshot)`, `structure(document, Snapshot)`."""
-    # cattrs costs more than the rest of the package to import, and only those who store or print
-    # snapshots need it.
-    import cattrs
+def documents() -> Documents:
+    """Return the two functions; all that they call has been chosen by then, once for each type."""
+    return Documents(_out(Snapshot), _back(Snapshot))
 
-    converter = cattrs.Converter(detailed_validation=False)
-    _register_values(converter)
-    for kind in _BLANK:
-        out, back = _mapping(kind, converter)
-        converter.register_unstructure_hook(kind, _adjusted(_ADJUST_OUT.get(kind), out))
-        converter.register_structure_hook(kind, _adjusted(_ADJUST_BACK.get(kind), back))
-    return converter
+
+def _out(kind: Any) -> Hook:
+    """Return what turns values of a type into their part of a document."""
+    return _rule(kind).out(kind)
+
+
+def _back(kind: Any) -> Hook:
+    """Return what turns a part of a document into a value of a type."""
+    return _rule(kind).back(kind)
+
+
+def _rule(kind: Any) -> _Rule:
+    return next(rule for rule in _RULES if rule.applies(kind))
+
+
+class _Rule(NamedTuple):
+    """How values of some types are stored: what makes the hooks of one of them."""
+
+    applies: Callable[[Any], bool]
+    out: Callable[[Any], Hook]
+    back: Callable[[Any], Hook]
 
 
 _REQUIRED: Final = object()
@@ -176,42 +202,43 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(item.name for item in attrs.fields(kind))
 
 
-def _mapping(kind: Any, converter: cattrs.Converter) -> tuple[Any, Any]:
-    fields = _fields(kind)
-    required = {item.key for item in fields if item.default is _REQUIRED}
+def _mapping_out(kind: Any) -> Hook:
+    fields = [(item, _out(item.kind)) for item in _fields(kind)]
 
     def out(value: Any) -> dict[str, Any]:
-        given = ((item, getattr(value, item.name)) for item in fields)
+        given = ((item, hook, getattr(value, item.name)) for item, hook in fields)
         return {
-            item.key: converter.unstructure(found)
-            for item, found in given
+            item.key: hook(found)
+            for item, hook, found in given
             if item.always or found != item.default
         }
 
-    def back(document: dict[str, Any], _: Any) -> Any:
+    return _adjusted(_ADJUST_OUT.get(kind), out)
+
+
+def _mapping_back(kind: Any) -> Hook:
+    fields = [(item, _back(item.kind)) for item in _fields(kind)]
+    required = {item.key for item, _ in fields if item.default is _REQUIRED}
+
+    def back(document: dict[str, Any]) -> Any:
         if not required <= document.keys():
             raise KeyError(*(required - document.keys()))
-        return kind(
-            **{
-                item.name: converter.structure(document[item.key], item.kind)
-                for item in fields
-                if item.key in document
-            }
-        )
+        given = ((item, hook) for item, hook in fields if item.key in document)
+        return kind(**{item.name: hook(document[item.key]) for item, hook in given})
 
-    return out, back
+    return _adjusted(_ADJUST_BACK.get(kind), back)
 
 
-def _adjusted(adjust: Any, hook: Any) -> Any:
-    return hook if adjust is None else lambda *arguments: adjust(hook, *arguments)
+def _adjusted(adjust: Any, hook: Hook) -> Hook:
+    return hook if adjust is None else lambda value: adjust(hook, value)
 
 
 def _message_out(hook: Any, message: Message) -> dict[str, Any]:
     return {**hook(message), **_chunk_metas(message.content)}
 
 
-def _message_back(hook: Any, document: dict[str, Any], kind: type) -> Message:
-    message: Message = _with_chunk_metas(hook(document, kind), document)
+def _message_back(hook: Any, document: dict[str, Any]) -> Message:
+    message: Message = _with_chunk_metas(hook(document), document)
     return message
 
 
@@ -224,9 +251,9 @@ def _tool_call_out(hook: Any, call: ToolCall) -> dict[str, Any]:
     return document
 
 
-def _tool_call_back(hook: Any, document: dict[str, Any], kind: type) -> ToolCall:
+def _tool_call_back(hook: Any, document: dict[str, Any]) -> ToolCall:
     reported = document.get("reportedStatus", document["status"])
-    restored = hook({**document, "reportedStatus": reported}, kind)
+    restored = hook({**document, "reportedStatus": reported})
     call: ToolCall = _with_chunk_metas(restored, document)
     return replace(call, cancel_marked="reportedStatus" in document)
 
@@ -238,8 +265,8 @@ def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:
     return document
 
 
-def _prompt_back(hook: Any, document: dict[str, Any], kind: type) -> Prompt:
-    prompt: Prompt = hook(document, kind)
+def _prompt_back(hook: Any, document: dict[str, Any]) -> Prompt:
+    prompt: Prompt = hook(document)
     return attrs.evolve(prompt, content=()) if prompt.echoed else prompt
 
 
@@ -249,6 +276,13 @@ def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
     if around.before_replay is not None:
         document["replaying"] = True
     return document
+
+
+def _surroundings_back(hook: Any, document: dict[str, Any]) -> Surroundings:
+    around: Surroundings = hook(document)
+    if len({request_key(one.request_id) for one in around.permissions}) < len(around.permissions):
+        raise ValueError("two permission requests have one id")
+    return around
 
 
 _ADJUST_OUT: Final[dict[Any, Any]] = {
@@ -261,101 +295,161 @@ _ADJUST_BACK: Final[dict[Any, Any]] = {
     Message: _message_back,
     ToolCall: _tool_call_back,
     Prompt: _prompt_back,
+    Surroundings: _surroundings_back,
 }
 
 
-def _register_values(converter: cattrs.Converter) -> None:
-    """Register what is inside the attrs classes, before their own hooks are made of it."""
-    converter.register_unstructure_hook(Snapshot, _with_converter(_snapshot_out, converter))
-    converter.register_structure_hook(Snapshot, _with_converter(_snapshot_back, converter))
-    for kind, (out, back) in _CONTAINERS.items():
-        converter.register_unstructure_hook(kind, _with_converter(out, converter))
-        converter.register_structure_hook(kind, _with_converter(back, converter))
-    for kind in (str, int, bool):
-        converter.register_structure_hook(kind, _exactly)
-    converter.register_structure_hook_func(_is_literal, _literally)
-    converter.register_structure_hook_func(_is_request_id, lambda value, _: value)
-    converter.register_unstructure_hook_func(_is_wire, _wire_out)
-    converter.register_structure_hook_func(_is_wire, _wire_back)
+# --- Values of JSON's own types ---
 
 
-def _exactly(value: Any, kind: Any) -> Any:
-    if type(value) is kind:
-        return value
-    raise ValueError(f"{value!r} is no {kind.__name__}")
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
-def _is_literal(kind: Any) -> bool:
-    return get_origin(kind) is Literal
+def _plain_out(kind: Any) -> Hook:
+    return _as_it_is
 
 
-def _literally(value: Any, kind: Any) -> Any:
-    if value in get_args(kind):
-        return value
-    raise ValueError(f"{value!r} is none of {get_args(kind)}")
+def _plain_back(kind: Any) -> Hook:
+    def back(value: Any) -> Any:
+        if type(value) is kind:
+            return value
+        raise ValueError(f"{value!r} is no {kind.__name__}")
+
+    return back
 
 
-def _is_request_id(kind: Any) -> bool:
-    return bool(kind == wire.RequestId)
+def _literal_back(kind: Any) -> Hook:
+    known = get_args(kind)
+
+    def back(value: Any) -> Any:
+        if value in known:
+            return value
+        raise ValueError(f"{value!r} is none of {known}")
+
+    return back
 
 
-def _with_converter(function: Any, converter: cattrs.Converter) -> Any:
-    return lambda value, *_: function(converter, value)
+def _request_id_back(kind: Any) -> Hook:
+    return _request_id
 
 
-def _snapshot_out(converter: cattrs.Converter, snapshot: Snapshot) -> dict[str, Any]:
-    return {
+def _request_id(value: Any) -> wire.RequestId:
+    if type(value) in (str, int):
+        return value  # type: ignore[no-any-return]  # it is one
+    raise ValueError(f"{value!r} is no id of a request")
+
+
+def _optional_out(kind: Any) -> Hook:
+    inner = _out(_without_none(kind))
+    return lambda value: None if value is None else inner(value)
+
+
+def _optional_back(kind: Any) -> Hook:
+    inner = _back(_without_none(kind))
+    return lambda value: None if value is None else inner(value)
+
+
+def _items_out(kind: Any) -> Hook:
+    inner = _out(get_args(kind)[0])
+    return lambda values: list(map(inner, values))
+
+
+def _items_back(kind: Any) -> Hook:
+    inner = _back(get_args(kind)[0])
+    return lambda values: tuple(map(inner, _listed(values)))
+
+
+def _listed(values: Any) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    raise ValueError(f"{values!r} is no list")
+
+
+# --- The snapshot, and what grows in it ---
+
+
+def _snapshot_out(kind: Any) -> Hook:
+    entries, terminals, around = (_out(part) for part in (Entries, Terminals, Surroundings))
+    return lambda snapshot: {
         "sessionId": snapshot.session_id,
-        "entries": converter.unstructure(snapshot.entries),
-        "terminals": converter.unstructure(snapshot.terminals),
-        **converter.unstructure(snapshot.surroundings),
+        "entries": entries(snapshot.entries),
+        "terminals": terminals(snapshot.terminals),
+        **around(snapshot.surroundings),
     }
 
 
-def _snapshot_back(converter: cattrs.Converter, document: dict[str, Any]) -> Snapshot:
-    return Snapshot(
-        _exactly(document["sessionId"], str),
-        converter.structure(document["entries"], Entries),
-        converter.structure(document["terminals"], Terminals),
-        converter.structure(document, Surroundings),
+def _snapshot_back(kind: Any) -> Hook:
+    text, entries, terminals, around = (
+        _back(part) for part in (str, Entries, Terminals, Surroundings)
+    )
+    return lambda document: Snapshot(
+        text(document["sessionId"]),
+        entries(document["entries"]),
+        terminals(document["terminals"]),
+        around(document),
     )
 
 
-def _values_out(converter: cattrs.Converter, values: Keyed[Any]) -> list[Any]:
-    return [converter.unstructure(value) for value in values]
+def _entries_out(kind: Any) -> Hook:
+    hooks = {part: _out(part) for part in _ENTRY_CLASSES.values()}
+    return lambda entries: [{"type": entry.type, **hooks[type(entry)](entry)} for entry in entries]
 
 
-def _entries_out(converter: cattrs.Converter, entries: Entries) -> list[Any]:
-    return [{"type": entry.type, **converter.unstructure(entry)} for entry in entries]
+def _entries_back(kind: Any) -> Hook:
+    hooks = {name: _back(part) for name, part in _ENTRY_CLASSES.items()}
+
+    def back(documents: list[Any]) -> Entries:
+        entries: list[Entry] = [hooks[one["type"]](one) for one in _listed(documents)]
+        return _keyed(Entries, entries, map(entry_key, entries, count()))
+
+    return back
 
 
-def _entries_back(converter: cattrs.Converter, documents: list[Any]) -> Entries:
-    entries: list[Entry] = [
-        converter.structure(document, _ENTRY_CLASSES[document["type"]]) for document in documents
-    ]
-    return Entries.of((entry_key(entry, place), entry) for place, entry in enumerate(entries))
+def _terminals_back(kind: Any) -> Hook:
+    hook = _back(Terminal)
+
+    def back(documents: list[Any]) -> Terminals:
+        terminals: list[Terminal] = list(map(hook, _listed(documents)))
+        return _keyed(Terminals, terminals, (one.terminal_id for one in terminals))
+
+    return back
 
 
-def _terminals_back(converter: cattrs.Converter, documents: list[Any]) -> Terminals:
-    terminals = [converter.structure(document, Terminal) for document in documents]
-    return Terminals.of((terminal.terminal_id, terminal) for terminal in terminals)
+def _terminals_out(kind: Any) -> Hook:
+    hook = _out(Terminal)
+    return lambda terminals: list(map(hook, terminals))
 
 
-def _plans_back(converter: cattrs.Converter, documents: list[Any]) -> Plans:
-    plans = [_wire_back(document, wire.PlanUpdateContent) for document in documents]
-    return Plans.of((plan_key(plan), plan) for plan in plans)
+def _plans_back(kind: Any) -> Hook:
+    hook = _back(wire.PlanUpdateContent)
+
+    def back(documents: list[Any]) -> Plans:
+        plans = list(map(hook, _listed(documents)))
+        return _keyed(Plans, plans, map(plan_key, plans))
+
+    return back
 
 
-def _wire_values_out(converter: cattrs.Converter, values: Any) -> list[Any]:
-    return [_wire_out(value) for value in values]
+def _keyed(kind: type[K], values: list[Any], keys: Iterable[Any]) -> K:
+    """Make a sequence of values that are found by their keys, of which none is there twice."""
+    made = kind.of(zip(keys, values, strict=True))
+    if len(made.keys()) < len(made):
+        raise ValueError(f"an id is there twice in {kind.__name__.lower()}")
+    return made
 
 
-def _blocks_back(converter: cattrs.Converter, documents: list[Any]) -> ContentBlocks:
-    return ContentBlocks.of(_wire_back(document, wire.ContentBlock) for document in documents)
+def _wire_values_out(kind: Any) -> Hook:
+    return lambda values: list(map(_wire_out, values))
 
 
-def _contents_back(converter: cattrs.Converter, documents: list[Any]) -> ToolCallContents:
-    return ToolCallContents.of(_item_back(document) for document in documents)
+def _blocks_back(kind: Any) -> Hook:
+    hook = _back(wire.ContentBlock)
+    return lambda documents: ContentBlocks.of(map(hook, _listed(documents)))
+
+
+def _contents_back(kind: Any) -> Hook:
+    return lambda documents: ToolCallContents.of(map(_item_back, _listed(documents)))
 
 
 def _item_back(document: Any) -> wire.ToolCallContent:
@@ -379,23 +473,16 @@ def _with_chunk_metas(entry: Any, document: dict[str, Any]) -> Any:
     return replace(entry, content=content.made(content.stored(), metas))
 
 
-def _output_out(converter: cattrs.Converter, output: OutputBytes) -> str:
-    return base64.b64encode(output.data).decode()
+def _output_out(kind: Any) -> Hook:
+    return lambda output: base64.b64encode(output.data).decode()
 
 
-def _output_back(converter: cattrs.Converter, text: str) -> OutputBytes:
-    data = base64.b64decode(text, validate=True)
-    return OutputBytes.made([data] if data else [])
+def _output_back(kind: Any) -> Hook:
+    def back(text: str) -> OutputBytes:
+        data = base64.b64decode(text, validate=True)
+        return OutputBytes.made([data] if data else [])
 
-
-_CONTAINERS: Final[dict[type, tuple[Any, Any]]] = {
-    Entries: (_entries_out, _entries_back),
-    Terminals: (_values_out, _terminals_back),
-    Plans: (_wire_values_out, _plans_back),
-    ContentBlocks: (_wire_values_out, _blocks_back),
-    ToolCallContents: (_wire_values_out, _contents_back),
-    OutputBytes: (_output_out, _output_back),
-}
+    return back
 
 
 # --- Wire objects ---
@@ -408,6 +495,14 @@ def _is_wire(kind: Any) -> bool:
     return bool(classes) and all(
         isinstance(member, type) and issubclass(member, Struct | Json) for member in classes
     )
+
+
+def _wire_values(kind: Any) -> Hook:
+    return _wire_out
+
+
+def _wire_values_back(kind: Any) -> Hook:
+    return lambda value: _wire_back(value, kind)
 
 
 def _wire_out(value: Any) -> Any:
@@ -427,7 +522,7 @@ _UPDATE_TAGS: Final[dict[Any, str]] = {
 
 
 def _wire_back(value: Any, kind: Any) -> Any:
-    from ._lenient import structure  # it loads cattrs, see `document_converter`
+    from ._lenient import structure  # it loads cattrs: storing can do without
     from ._lenient_values import Malformed
 
     if value is None:
@@ -464,3 +559,36 @@ def _without_none(kind: Any) -> Any:
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     kept = tuple(member for member in members if member is not NoneType)
     return Union[kept]  # noqa: UP007  # built from a list
+
+
+# --- The rules: the first that applies counts ---
+
+
+def _is_optional(kind: Any) -> bool:
+    return get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
+
+
+def _is_one_of(*kinds: Any) -> Callable[[Any], bool]:
+    return lambda kind: kind in kinds
+
+
+def _has_origin(origin: Any) -> Callable[[Any], bool]:
+    return lambda kind: get_origin(kind) is origin
+
+
+_RULES: Final = (
+    _Rule(_is_one_of(Snapshot), _snapshot_out, _snapshot_back),
+    _Rule(_is_one_of(Entries), _entries_out, _entries_back),
+    _Rule(_is_one_of(Terminals), _terminals_out, _terminals_back),
+    _Rule(_is_one_of(Plans), _wire_values_out, _plans_back),
+    _Rule(_is_one_of(ContentBlocks), _wire_values_out, _blocks_back),
+    _Rule(_is_one_of(ToolCallContents), _wire_values_out, _contents_back),
+    _Rule(_is_one_of(OutputBytes), _output_out, _output_back),
+    _Rule(_is_one_of(*_BLANK), _mapping_out, _mapping_back),
+    _Rule(_is_wire, _wire_values, _wire_values_back),
+    _Rule(_is_optional, _optional_out, _optional_back),
+    _Rule(_has_origin(tuple), _items_out, _items_back),
+    _Rule(_has_origin(Literal), _plain_out, _literal_back),
+    _Rule(_is_one_of(wire.RequestId), _plain_out, _request_id_back),
+    _Rule(_is_one_of(str, int, bool), _plain_out, _plain_back),
+)

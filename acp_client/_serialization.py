@@ -21,7 +21,7 @@ from ._json import NotJson, encode, parse, text_bytes
 from ._snapshot import BOOKKEEPING, Snapshot
 
 if TYPE_CHECKING:
-    import cattrs
+    from ._documents import Documents
 
 FORMAT: Final = "acp-client-snapshot"
 VERSION: Final = 1
@@ -30,14 +30,14 @@ _UPGRADES: Final[dict[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
 """By version: what turns a document of that version into one of the next."""
 
 
-def _converter() -> cattrs.Converter:
+def _documents() -> Documents:
     # Only those who store or print snapshots need to load what is behind it.
-    from ._documents import document_converter
+    from ._documents import documents
 
-    return document_converter()
+    return documents()
 
 
-_DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+_DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError)
 """What is raised where a document is not what it should be."""
 
 
@@ -49,7 +49,7 @@ def to_document(snapshot: Snapshot) -> dict[str, Any]:
     is no snapshot.
     """
     checked(snapshot, Snapshot, "a snapshot")
-    document: dict[str, Any] = _converter().unstructure(snapshot)
+    document: dict[str, Any] = _documents().out(snapshot)
     return document
 
 
@@ -115,14 +115,21 @@ def _stored(snapshot: Snapshot) -> dict[str, Any]:
 
 def _restored(document: dict[str, Any]) -> Snapshot:
     notes = document["bookkeeping"]
-    restored: Snapshot = _converter().structure(document, Snapshot)
+    restored: Snapshot = _documents().back(document)
     blank = restored.surroundings
     changes = {name: _note(notes, key, getattr(blank, name)) for name, key in BOOKKEEPING.items()}
     if not _note(notes, "stateReported", True):
         changes["state"] = None
     if "beforeReplay" in notes:
-        changes["before_replay"] = _restored(notes["beforeReplay"])
+        changes["before_replay"] = _restored(_alone(notes["beforeReplay"]))
     return attrs.evolve(restored, surroundings=attrs.evolve(blank, **changes))
+
+
+def _alone(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what was there before a replay, which had none before it."""
+    if "beforeReplay" in document["bookkeeping"]:
+        raise ValueError("a replay within a replay")
+    return document
 
 
 def _note(notes: dict[str, Any], key: str, blank: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,14 +37,14 @@ def reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 def test_a_target_without_findings_is_counted(reported: list[str]) -> None:
     """Inputs are tried for the given time, and the report says how many."""
     assert engines.structured("stored", 0.01, reported.append)
-    assert reported[-1].startswith("stored: 20 structured inputs")
+    assert re.match(r"stored: [1-9]\d* structured inputs", reported[-1])
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_quick_inputs_are_counted(name: str, reported: list[str]) -> None:
     """A target makes inputs by itself, and the report says of how many parts."""
     assert engines.quick(name, 0.01, reported.append)
-    assert reported[-1].startswith(f"{name}: 20 quick inputs of ")
+    assert re.match(rf"{name}: [1-9]\d*0 quick inputs of ", reported[-1])
 
 
 def test_a_quick_finding_is_kept(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich_session import rich_snapshot
-from traffic import chunk, document, event, text
+from traffic import chunk, chunk_line, document, event, text, update_line
 
 import acp_client
 from acp_client import (
@@ -296,3 +298,93 @@ def test_damage_is_refused_or_harmless(first: int) -> None:
         else:
             assert loads(dumps(restored)) == restored
     assert refused > 10
+
+
+NO_IDS: tuple[Any, ...] = (None, True, 1.5, {}, [])
+DAMAGED: list[tuple[str, Any]] = [
+    (
+        "entries",
+        [{"type": "compaction", "compactionId": "c", "status": "completed", "summary": []}] * 2,
+    ),
+    ("terminals", [{"terminalId": "t", "output": ""}] * 2),
+    ("plans", [{"type": "items", "planId": "p", "entries": []}] * 2),
+    *[
+        ("permissions", [{"requestId": request_id, "title": "t", "options": []}])
+        for request_id in NO_IDS
+    ],
+    ("permissions", [{"requestId": 1, "title": "t", "options": []}] * 2),
+    *[
+        ("prompts", [{"requestId": request_id, "status": "pending", "echoed": True}])
+        for request_id in NO_IDS
+    ],
+    ("notices", {"severity": "info", "title": "t"}),
+    ("permissions", {"requestId": 1}),
+    ("prompts", "text"),
+    ("entries", {"0": {}}),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), DAMAGED)
+def test_what_no_session_could_hold_is_refused(key: str, value: Any) -> None:
+    """Ids that are there twice, or are none, and what should be a list, are damage."""
+    envelope = json.loads(dumps(Snapshot("s1")))
+    if isinstance(value, list) and len(value) == 2:
+        loads(json.dumps({**envelope, "snapshot": {**envelope["snapshot"], key: value[:1]}}))
+    envelope["snapshot"][key] = value
+    with pytest.raises(StoredSnapshotError, match="damaged"):
+        loads(json.dumps(envelope))
+
+
+def test_a_replay_within_a_replay_is_refused() -> None:
+    """Before a replay there was none, so restoring never goes deeper."""
+    envelope = json.loads(dumps(Snapshot("s1")))
+    inner = envelope["snapshot"]
+    for _ in range(2):
+        inner["bookkeeping"]["beforeReplay"] = json.loads(dumps(Snapshot("s1")))["snapshot"]
+        inner = inner["bookkeeping"]["beforeReplay"]
+    with pytest.raises(StoredSnapshotError, match="damaged"):
+        loads(json.dumps(envelope))
+
+
+STACK_ENDS = """
+import sys
+import acp_client
+
+def deeper(levels, call):
+    return call() if levels == 0 else deeper(levels - 1, call)
+
+*lines, mistake = sys.stdin.buffer.readlines()
+store = acp_client.Store(protocol="v2")
+store.receive(b"".join(lines))
+snapshot = store.snapshot("s1")
+first = {
+    "dumps": lambda: acp_client.dumps(snapshot),
+    "decode": lambda: acp_client.decode(mistake),
+    "loads": lambda: acp_client.loads(stored),
+}
+stored = acp_client.dumps(snapshot) if sys.argv[1] == "loads" else b""
+for left in range(60, 2, -3):
+    try:
+        deeper(sys.getrecursionlimit() - left, first[sys.argv[1]])
+    except RecursionError:
+        pass
+stored = acp_client.dumps(snapshot)
+assert acp_client.loads(stored) == snapshot
+assert [problem.kind for problem in acp_client.decode(mistake)[1]] == ["skipped"]
+"""
+
+
+@pytest.mark.parametrize("first", ["dumps", "decode", "loads"])
+def test_where_the_stack_ends_nothing_is_remembered_wrongly(first: str) -> None:
+    """What fails for want of stack when it is first done is done right the next time."""
+    mistake = update_line("tool_call_update", toolCallId="c", locations=[{"path": 5}])
+    lines = [
+        chunk_line("hi"),
+        update_line("tool_call_update", toolCallId="c", title="t", locations=[{"path": "/a"}]),
+        update_line("plan_update", plan={"type": "items", "planId": "p", "entries": []}),
+        update_line("notice", severity="info", title="t"),
+        update_line("terminal_update", terminalId="t", command="ls"),
+    ]
+    subprocess.run(
+        [sys.executable, "-c", STACK_ENDS, first], input=b"".join([*lines, mistake]), check=True
+    )

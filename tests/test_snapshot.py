@@ -251,6 +251,25 @@ def test_when_the_agent_is_ready_for_a_prompt(states: list[str], is_idle: bool) 
     assert apply_all(EMPTY, reported).is_idle is is_idle
 
 
+def test_what_is_pickled_is_that_version_alone() -> None:
+    """Whoever hands on an old snapshot does not hand on what was said later."""
+    early = apply_all(rich_snapshot(), [chunk(f"early {number}") for number in range(40)])
+    apply_all(early, [chunk("unheard"), chunk("x", "unheard"), *[chunk("unheard")] * 100])
+    data = pickle.dumps(early)
+    assert pickle.loads(data) == early
+    assert b"early" in data
+    assert b"unheard" not in data
+
+
+def test_copies_share_what_never_changes() -> None:
+    """A deep copy of a snapshot costs a few objects."""
+    snapshot = rich_snapshot()
+    copied = copy.deepcopy(snapshot)
+    assert copied == snapshot
+    assert copied.entries is snapshot.entries
+    assert apply(copied, chunk("x")) == apply(snapshot, chunk("x"))
+
+
 def test_a_snapshot_in_the_making_can_be_shown() -> None:
     """A debugger that stops in the middle sees an object, not an exception."""
     assert "_Next object at" in repr(_Next())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from ._containers import Keyed
 from ._prompts import common_length
 from ._snapshot import Snapshot, state_name
 
@@ -27,7 +28,8 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
     the only change is a `Reset`.
 
     `origin` says where the step came from. Steps that were joined to one are `replay` or `local` if
-    all of them were, otherwise `live`. What was there already is `local`.
+    all of them were, otherwise `live`. What was there already is `local`. A read in which a replay
+    ends is told as `replay` as a whole.
     """
 
     session_id: str
@@ -55,7 +57,7 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
     def is_visible(self) -> bool:
         """Whether there is anything to draw. Cheap: it compares at most what surrounds entries."""
         old, new = self.old, self.new
-        grew = old.entries is not new.entries or old.terminals is not new.terminals
+        grew = _grew(old.entries, new.entries) or _grew(old.terminals, new.terminals)
         return grew or bool(self.changes)
 
     @property
@@ -65,6 +67,11 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
         if old.surroundings is new.surroundings:
             return False
         return _is_asked(old, new) or _came_to_rest(old, new) or _failed(old, new)
+
+
+def _grew(old: Keyed[Any], new: Keyed[Any]) -> bool:
+    """Tell whether there is surely something else in a later version: it is made for that alone."""
+    return new is not old and new.grew_from(old)
 
 
 def _is_asked(old: Snapshot, new: Snapshot) -> bool:

@@ -31,7 +31,7 @@ from ._decode import Report, decode_line, ignored
 from ._errors import InvalidValueError, Problem
 from ._events import PromptSent
 from ._framing import TOO_LONG
-from ._json import NotJson, TooDeep, parse
+from ._json import NotJson, TooDeep, encode, parse
 
 if TYPE_CHECKING:
     from ._v1 import TranslationV1
@@ -81,7 +81,7 @@ class Connection:
         self._awaits_answer = False
         self._hints = 0
         self._chunks = 0
-        self._last_update: Any = None
+        self._last_update: bytes | None = None
         self._lines: list[_Line | _Closing] = []
         self._size = 0
         self._prompts: set[Any] = set()
@@ -266,8 +266,9 @@ class Connection:
             return
         if message.get("method") == "session/update":
             update = _fields(_fields(message.get("params")).get("update"))
-            self._last_update, before = update, self._last_update
-            if update != before:
+            text = encode(update)  # to compare what nests deeply could exhaust the stack
+            self._last_update, before = text, self._last_update
+            if text != before:
                 self._hints += shape == "v1"
                 self._chunks += _chunk_hint(update)
             return

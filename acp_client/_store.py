@@ -17,6 +17,7 @@ those that a transport counts.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -101,7 +102,7 @@ class Store:
         self._connection = Connection(protocol)
         self._intake = Intake()
         self._received = Framer(limits.line_length)
-        self._sent = Framer(limits.line_length)
+        self._sent = Framer(sys.maxsize)  # a limit is for what others write
         self._line = 0
         self._last_id = 0
         self._subscriptions = Subscriptions(lambda error: self.on_callback_error(error))

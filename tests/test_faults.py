@@ -478,3 +478,15 @@ def test_deep_nesting_needs_no_deep_stack() -> None:
         check=False,
     )
     assert (ran.stdout, ran.returncode) == (b"2 2\n", 0), ran.stderr
+
+
+def test_what_the_client_sends_has_no_limit() -> None:
+    """A limit keeps out what others write; a prompt with an image in it may be as long as it is."""
+    store = Store(limits=Limits(line_length=1_000), protocol="v2")
+    content = [{"type": "image", "mimeType": "image/png", "data": "QUJD" * 1_000}]
+    params = {"sessionId": "s1", "prompt": content}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": params}
+    for place in range(0, 5_000, 100):
+        store.sent(json.dumps(request).encode()[place : place + 100])
+    store.sent(b"\n")
+    assert len(store.snapshot("s1").prompts) == 1

@@ -341,3 +341,18 @@ def test_a_chosen_version_outlives_the_connection() -> None:
     for data in _initialized(1, 1):
         store.sent(data) if b"method" in data else store.receive(data)
     assert store.protocol == "v2"
+
+
+@pytest.mark.parametrize("protocol", [None, "v1", "v2"])
+@pytest.mark.parametrize("place", ["rawInput", "_meta", "vendor"])
+def test_what_nests_deeply_is_compared_without_end_of_the_stack(
+    protocol: Literal["v1", "v2"] | None, place: str
+) -> None:
+    """While it is open what is spoken, updates are compared, and none of them is too deep."""
+    value = {"k": "deep"} if place == "_meta" else "deep"
+    update = update_line("tool_call_update", toolCallId="c", **{place: value})
+    deep = update.replace(b'"deep"', b"[" * 990 + b"]" * 990)
+    store = Store(protocol=protocol)
+    store.receive(deep + deep + update_line("agent_message", messageId="m", content=[]))
+    assert [entry.type for entry in store.snapshot("s1").entries] == ["tool_call", "agent_message"]
+    assert store.problems == ()

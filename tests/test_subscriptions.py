@@ -380,6 +380,28 @@ def test_calls_come_in_the_order_of_subscribing(store: Store) -> None:
     assert calls == [0, 4, 5]
 
 
+@pytest.mark.parametrize(
+    "update",
+    [
+        update_line("config_option_update", configOptions=[]),
+        update_line("available_commands_update", availableCommands=[]),
+        IDLE,
+    ],
+)
+def test_what_only_the_store_notes_calls_nobody(update: bytes) -> None:
+    """A replay that begins in an empty replay changes nothing that can be seen."""
+    store, seen = Store(), list[Delivery]()
+    store.sent(RESUME)
+    store.receive(update)
+    store.subscribe(seen.append)
+    reader = store.reader("s1")
+    reader.take()
+    del seen[:]
+    store.sent(RESUME.replace(b'"r"', b'"q"'))
+    assert seen == []
+    assert not reader.pending
+
+
 def test_those_who_follow_other_sessions_cost_nothing() -> None:
     """Ten thousand subscribers and readers of other sessions do not make a read slower."""
 

@@ -226,6 +226,17 @@ def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T
     return LineReader(number, report, _RECEIVED).structure(result.value, kind, "$.result")
 
 
+@cache
+def lenient_path() -> tuple[Callable[[Any, type[T]], tuple[T, list[Finding]]], type[Malformed]]:
+    """Return what structures a value leniently, and what that raises."""
+    # cattrs costs more than the rest of the package to import, and an agent that makes no
+    # mistakes never needs it.
+    from ._lenient import structure
+    from ._lenient_values import Malformed
+
+    return structure, Malformed
+
+
 class LineReader:
     """Reads what the typed decoder refused of one line, and reports what is wrong in it."""
 
@@ -254,14 +265,10 @@ class LineReader:
             return self._structure_leniently(value, kind, path)
 
     def _structure_leniently(self, value: Any, kind: type[T], path: str) -> T | None:
-        # cattrs costs more than the rest of the package to import, and an agent that makes no
-        # mistakes never needs it.
-        from ._lenient import structure
-        from ._lenient_values import Malformed
-
+        structure, malformed_error = lenient_path()
         try:
             result, findings = structure(value, kind)
-        except Malformed as malformed:
+        except malformed_error as malformed:
             self._rejected(malformed, path)
             return None
         for finding in findings:

@@ -33,6 +33,7 @@ from msgspec.structs import replace
 from . import wire
 from ._containers import Keyed
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._decode import lenient_path
 from ._json import Json, encode
 from ._prompts import request_key
 from ._snapshot import (
@@ -449,15 +450,13 @@ def _blocks_back(kind: Any) -> Hook:
 
 
 def _contents_back(kind: Any) -> Hook:
-    return lambda documents: ToolCallContents.of(map(_item_back, _listed(documents)))
+    item = _content_item(_back(wire.ToolCallContent))
+    return lambda documents: ToolCallContents.of(map(item, _listed(documents)))
 
 
-def _item_back(document: Any) -> wire.ToolCallContent:
-    """Restore a content item; a diff of ACP v1 is raw, though v2 has another of that name."""
-    if is_old_diff(document):
-        return wire.Unknown(document)
-    item: wire.ToolCallContent = _wire_back(document, wire.ToolCallContent)
-    return item
+def _content_item(hook: Hook) -> Hook:
+    """Make the hook of a content item; a diff of ACP v1 is raw, though v2 has another one."""
+    return lambda document: wire.Unknown(document) if is_old_diff(document) else hook(document)
 
 
 def _chunk_metas(content: ContentBlocks | ToolCallContents) -> dict[str, Any]:
@@ -502,7 +501,26 @@ def _wire_values(kind: Any) -> Hook:
 
 
 def _wire_values_back(kind: Any) -> Hook:
-    return lambda value: _wire_back(value, kind)
+    tag = _UPDATE_TAGS.get(kind)
+    exact: Any = wire.SessionUpdate if tag else _without_none(kind)
+
+    def back(value: Any) -> Any:
+        if value is None:
+            return None
+        restored, findings = _structured({**value, "sessionUpdate": tag} if tag else value, exact)
+        if findings and encode(_wire_out(restored)) != encode(value):  # not as it was stored
+            raise ValueError(findings[0].reason)
+        return restored
+
+    return _subject_back(back) if wire.ToolCallPermissionSubject in get_args(kind) else back
+
+
+def _structured(value: Any, kind: Any) -> tuple[Any, list[Any]]:
+    structure, malformed = lenient_path()
+    try:
+        return structure(value, kind)
+    except malformed as error:
+        raise ValueError(str(error)) from None
 
 
 def _wire_out(value: Any) -> Any:
@@ -521,38 +539,24 @@ _UPDATE_TAGS: Final[dict[Any, str]] = {
 """Parts of a document that are session updates without their tag."""
 
 
-def _wire_back(value: Any, kind: Any) -> Any:
-    from ._lenient import structure  # it loads cattrs: storing can do without
-    from ._lenient_values import Malformed
+def _subject_back(hook: Hook) -> Hook:
+    """Make the hook of subjects, whose tool call may have diffs of ACP v1, see `_contents_back`."""
+    item = _content_item(_back(wire.ToolCallContent))
 
-    if value is None:
-        return None
-    if wire.ToolCallPermissionSubject in get_args(kind) and _has_old_diff(value):
-        return _subject_back(value, kind)
-    given = value
-    if kind in _UPDATE_TAGS:
-        value = {**value, "sessionUpdate": _UPDATE_TAGS[kind]}
-        kind = wire.SessionUpdate
-    try:
-        restored, findings = structure(value, _without_none(kind))
-    except Malformed as error:
-        raise ValueError(str(error)) from None
-    if findings and encode(_wire_out(restored)) != encode(given):  # not as it was stored
-        raise ValueError(findings[0].reason)
-    return restored
+    def back(value: Any) -> Any:
+        if value is None or not _has_old_diff(value):
+            return hook(value)
+        call = value["toolCall"]
+        subject = hook({**value, "toolCall": {**call, "content": []}})
+        content = tuple(map(item, call["content"]))
+        return replace(subject, tool_call=replace(subject.tool_call, content=content))
+
+    return back
 
 
 def _has_old_diff(subject: dict[str, Any]) -> bool:
     call = subject.get("toolCall") if subject["type"] == "tool_call" else None
     return call is not None and any(map(is_old_diff, call.get("content") or ()))
-
-
-def _subject_back(value: dict[str, Any], kind: Any) -> Any:
-    """Restore a subject whose tool call has diffs of ACP v1, see `_item_back`."""
-    call = value["toolCall"]
-    subject = _wire_back({**value, "toolCall": {**call, "content": []}}, kind)
-    content = tuple(_item_back(item) for item in call["content"])
-    return replace(subject, tool_call=replace(subject.tool_call, content=content))
 
 
 def _without_none(kind: Any) -> Any:

@@ -19,7 +19,8 @@ message while one is in hand puts that one's problems back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as type_hints
@@ -69,9 +70,15 @@ def structure(value: Any, kind: type[S]) -> tuple[S, list[Finding]]:
         interrupted, found = _findings.list, list[Finding]()
         _findings.list = found
         try:
-            return _hook(kind, _converter)(value), found
+            return structurer(kind)(value), found  # type: ignore[arg-type]  # types are hashable
         finally:
             _findings.list = interrupted
+
+
+@cache
+def structurer(kind: Hashable) -> Hook:
+    """Return the hook of a type, chosen once."""
+    return _hook(kind, _converter)
 
 
 # --- Hooks for lists, unions and constraints ---
@@ -123,6 +130,9 @@ def _unknown_keys(tags: dict[str, Hook]) -> tuple[str, ...]:
 
 
 def _tag(value: dict[str, Any], key: str) -> str:
+    tag = value.get(key)
+    if type(tag) is str:
+        return tag
     if key not in value:
         raise Malformed("is missing", key)
     return _findings.attempt(key, text, value[key])  # type: ignore[no-any-return]  # text's
@@ -169,6 +179,7 @@ class _Slot:
     key: str
     name: str
     hook: Hook
+    plain: type | None
     required: bool
     nullable: bool
     defaults: bool
@@ -216,10 +227,14 @@ def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
         source = json_object(value)
         given = {}
         for slot in slots:
-            if slot.key in source or slot.required:
-                item = _read(slot, source)
+            if slot.key in source:
+                item = source[slot.key]
+                if type(item) is not slot.plain:
+                    item = _read(slot, item)
                 if item is not _ABSENT:
                     given[slot.name] = item
+            elif slot.required:
+                raise Malformed("is missing", slot.key)
         return kind(**given)
 
     special = _SPECIAL_STRUCTS.get(kind)
@@ -238,6 +253,7 @@ def _slot(owner: Any, item: Any, hint: Any, converter: cattrs.Converter) -> _Slo
         key=item.encode_name,
         name=item.name,
         hook=hook,
+        plain=_PLAIN.get(hook),
         required=item.required,
         nullable=nullable,
         defaults=DEFAULT in rule,
@@ -270,10 +286,11 @@ def _without_absence(hint: Any) -> tuple[Any, bool]:
 _ABSENT: Final = object()
 
 
-def _read(slot: _Slot, source: dict[str, Any]) -> Any:
-    if slot.key not in source:
-        raise Malformed("is missing", slot.key)
-    value = source[slot.key]
+_PLAIN: Final[dict[Hook, type]] = {text: str, flag: bool}
+"""Hooks that take every value of one type as it is: such a value is taken without a call."""
+
+
+def _read(slot: _Slot, value: Any) -> Any:
     if value is None and slot.nullable:
         return None
     if value is None and slot.empty_null:

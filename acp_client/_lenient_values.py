@@ -29,8 +29,7 @@ class Malformed(Exception):  # noqa: N818  # a finding that travels up, never ou
     """A value that its strict context cannot do without; `path` is innermost first."""
 
     def __init__(self, reason: str, *path: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+        self.reason = reason  # no `super().__init__`: `args` are set already, and this is hot
         self.path = list(path)
 
 
@@ -71,7 +70,8 @@ class Findings:
 
     def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
         *inner, key = malformed.path
-        self.list.append(Finding(kind, f"{path_text(inner)} {malformed.reason}".strip(), [key]))
+        reason = f"{path_text(inner)} {malformed.reason}" if inner else malformed.reason
+        self.list.append(Finding(kind, reason, [key]))
 
 
 # --- Hooks for JSON's own types ---

@@ -118,6 +118,8 @@ def _restored(document: dict[str, Any]) -> Snapshot:
     restored: Snapshot = _documents().back(document)
     blank = restored.surroundings
     changes = {name: _note(notes, key, getattr(blank, name)) for name, key in BOOKKEEPING.items()}
+    if changes["foreground_start"] > len(restored.entries):
+        raise ValueError("the foreground work begins behind the last entry")
     if not _note(notes, "stateReported", True):
         changes["state"] = None
     if "beforeReplay" in notes:

@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "_containers", "_version", "wire"),
     ("_leniency", "_lenient", "_lenient_values", "_decode", "_framing", "_content", "_snapshot",
      "_events", "_v1_diffs", "_v1_shapes"),
-    ("_prompts", "_changes", "_growth", "_comparison", "_documents", "_memory",
+    ("_prompts", "_changes", "_growth", "_comparison", "_document*", "_memory",
      "_outgoing", "_serialization", "_storage",
      "_recording*", "_v1_*"),
     ("_entity_drafts", "_draft", "_reducer"),

@@ -300,6 +300,12 @@ def test_damage_is_refused_or_harmless(first: int) -> None:
     assert refused > 10
 
 
+MESSAGE = {
+    "type": "agent_message",
+    "messageId": "m",
+    "content": [{"type": "text", "text": "t"}] * 2,
+}
+BOOKKEEPING = json.loads(dumps(EMPTY))["snapshot"]["bookkeeping"]
 NO_IDS: tuple[Any, ...] = (None, True, 1.5, {}, [])
 DAMAGED: list[tuple[str, Any]] = [
     (
@@ -317,6 +323,15 @@ DAMAGED: list[tuple[str, Any]] = [
         ("prompts", [{"requestId": request_id, "status": "pending", "echoed": True}])
         for request_id in NO_IDS
     ],
+    ("usage", {"used": -1, "size": 5}),
+    ("usage", {"used": 1.0, "size": 5}),
+    ("terminals", [{"terminalId": "t", "output": "", "droppedBytes": -1}]),
+    *[
+        ("entries", [MESSAGE | {"chunkMeta": {key: {"k": 1} for key in keys}}])
+        for keys in (["-1"], ["2"], ["01"], ["1", "0"], ["x"], ["0", "9"], [" 1"])
+    ],
+    ("bookkeeping", BOOKKEEPING | {"foregroundStart": 1}),
+    ("bookkeeping", BOOKKEEPING | {"foregroundStart": -1}),
     ("notices", {"severity": "info", "title": "t"}),
     ("permissions", {"requestId": 1}),
     ("prompts", "text"),

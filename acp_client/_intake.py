@@ -78,11 +78,13 @@ class _Reading(Struct, frozen=True, gc=False, eq=False):
 class _UnknownRun(Struct, frozen=True, gc=False, eq=False):
     """Updates of one variant that nobody knows, in one session: how a line begins and ends.
 
-    `beginning` goes up to the tag and with it; the update itself begins at `start`.
+    `beginning` goes up to the tag and with it; the update itself is from `start` to `stop`, which
+    counts from the end.
     """
 
     beginning: bytes
     start: int
+    stop: int
     tail: bytes
     append: Callable[[wire.Unknown], None]
 
@@ -90,7 +92,7 @@ class _UnknownRun(Struct, frozen=True, gc=False, eq=False):
         """Append the update of a line, if it is a line of the run."""
         if not (line.startswith(self.beginning) and line.endswith(self.tail)):
             return False
-        update = decode_unknown_part(line, self.start, -len(self.tail))
+        update = decode_unknown_part(line, self.start, self.stop)
         if update is None:
             return False
         self.append(update)
@@ -200,7 +202,8 @@ def _begun(drafts: Drafts, line: bytes) -> _UnknownRun | None:
     start = line.rfind(raw)  # the last: of keys that are there twice, the last counts
     tag = _string()(line, line.find(_TAG, start) + len(_TAG))
     beginning = line[: tag.end()] if tag else line
-    return _UnknownRun(beginning, start, line[start + len(raw) :], append)
+    tail = line[start + len(raw) :]
+    return _UnknownRun(beginning, start, -len(tail), tail, append)
 
 
 def _carried_over(former: _Envelope, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:

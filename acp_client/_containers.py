@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar, 
 from msgspec import Struct, field
 
 from ._errors import InvalidValueError
-from ._forks import after_fork
+from ._locks import after_fork, held, holds, let_go
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -127,14 +127,19 @@ class Items(_Version[T]):
         """Return the version with more stored items at the end."""
         before = self._length
         length, tail = before + len(items), self._tail + tuple(items)
-        with _growing:
-            lineage = self._lineage
-            if lineage.length != before:
-                lineage = _Lineage(leaves=list(self._leaves()))
-            lineage.length = _UNFINISHED  # at once: a signal handler may append too, or raise
-            if len(tail) > _WIDTH:
-                tail = lineage.settle(tail)
-            lineage.length = length
+        lock, before_lock = _growing, holds(_growing)
+        try:
+            with lock:
+                lineage = self._lineage
+                if lineage.length != before:
+                    lineage = _Lineage(leaves=list(self._leaves()))
+                lineage.length = _UNFINISHED  # at once: a signal handler may append too, or raise
+                if len(tail) > _WIDTH:
+                    tail = lineage.settle(tail)
+                lineage.length = length
+        except BaseException:
+            let_go(lock, before_lock)
+            raise
         kept: Any = self._metas
         if metas:
             kept = Items.made(metas) if kept is None else kept.appended(metas)
@@ -276,7 +281,7 @@ class Keyed(_Version[V]):
     def _claimed(self, keys: Sequence[Hashable]) -> dict[Any, int]:
         """Enter new keys into the shared index, or into a copy if it has grown elsewhere."""
         length = self._length
-        with _growing:
+        with held(_growing):
             index = self._index
             if len(index) != length:
                 index = dict(islice(index.items(), length))
@@ -495,7 +500,7 @@ def accumulated_text(items: Items[Any], make: Callable[[], Accumulator]) -> str:
     costs what was appended. An older version is accumulated anew.
     """
     lineage, length = items._lineage, items._length
-    with _accumulating:
+    with held(_accumulating):
         kept = lineage.accumulator
         if kept is None or lineage.accumulated > length:
             fresh = make()

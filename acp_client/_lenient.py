@@ -31,7 +31,6 @@ from attrs import define
 from msgspec import Struct, UnsetType
 
 from . import wire
-from ._forks import after_fork
 from ._json import Json
 from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
 from ._lenient_values import (
@@ -49,6 +48,7 @@ from ._lenient_values import (
     text,
     whole_number,
 )
+from ._locks import after_fork, holds, let_go
 
 S = TypeVar("S")
 
@@ -66,13 +66,18 @@ after_fork(_renew_lock)
 
 def structure(value: Any, kind: type[S]) -> tuple[S, list[Finding]]:
     """Make a wire object of `kind` out of a parsed JSON value. Raises `Malformed`."""
-    with _lock:
-        interrupted, found = _findings.list, list[Finding]()
-        _findings.list = found
-        try:
-            return structurer(kind)(value), found  # type: ignore[arg-type]  # types are hashable
-        finally:
-            _findings.list = interrupted
+    lock, before = _lock, holds(_lock)
+    try:
+        with lock:
+            interrupted, found = _findings.list, list[Finding]()
+            _findings.list = found
+            try:
+                return structurer(kind)(value), found  # type: ignore[arg-type]  # it is hashable
+            finally:
+                _findings.list = interrupted
+    except BaseException:
+        let_go(lock, before)
+        raise
 
 
 @cache

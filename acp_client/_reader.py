@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from ._delivery import Delivery, Origin
 from ._errors import InvalidValueError, checked
-from ._forks import hold_locks
+from ._locks import held, hold_locks
 from ._snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Reader:
         A step may have no changes: what came has gone again.
         """
         fresh: set[Origin] = set()
-        with self._lock:
+        with held(self._lock):
             # No calls from here to the end: a signal handler may take the step as well.
             origins, self._origins = self._origins, fresh
             if not origins:
@@ -105,7 +105,7 @@ class Reader:
         """
         end = time.monotonic() + _seconds(timeout)
         while True:
-            with self._lock:
+            with held(self._lock):
                 if self._is_over(urgent):
                     return self._is_ready(urgent)
                 sleeper = _held_lock()
@@ -123,7 +123,7 @@ class Reader:
         loop = asyncio.get_running_loop()
         end = loop.time() + _seconds(timeout)
         while True:
-            with self._lock:
+            with held(self._lock):
                 if self._is_over(urgent):
                     return self._is_ready(urgent)
                 sleeper = loop.create_future()
@@ -149,7 +149,7 @@ class Reader:
     def close(self) -> None:
         """Follow the session no longer. A step that is there can still be taken."""
         self._forget(self)
-        with self._lock:
+        with held(self._lock):
             self._is_closed = True
             self._rouse()
 
@@ -163,7 +163,7 @@ class Reader:
 
     def offer(self, step: Delivery) -> bool:
         """Take note of a step; tell whether the renderer is to be woken."""
-        with self._lock:
+        with held(self._lock):
             self._newest = step.new
             if not step.is_visible:
                 return False
@@ -192,7 +192,7 @@ class Reader:
             wake()
 
     def _dismiss(self, wake: Callable[[], object]) -> None:
-        with self._lock, suppress(ValueError):  # it is gone when it was called
+        with held(self._lock), suppress(ValueError):  # it is gone when it was called
             self._sleepers.remove(wake)
 
 

@@ -40,10 +40,10 @@ from ._errors import (
     UnknownSessionError,
     checked,
 )
-from ._forks import hold_locks
 from ._framing import TOO_LONG, Framer
 from ._intake import Intake
 from ._limits import DEFAULT_LIMITS, Limits
+from ._locks import held, hold_locks
 from ._outgoing import (
     Outgoing,
     cancel_notification,
@@ -392,7 +392,7 @@ class Store:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Wait for other threads; refuse whoever comes from within another turn of this one."""
-        with self._lock:
+        with held(self._lock):
             if self._is_busy:
                 raise ReentryError("the store is in the middle of another call of this thread")
             self._is_busy = True

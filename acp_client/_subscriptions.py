@@ -37,7 +37,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from ._delivery import Delivery, Origin
-from ._forks import hold_locks
+from ._locks import held, hold_locks
 from ._reader import Reader
 from ._snapshot import Snapshot
 
@@ -146,7 +146,7 @@ class Subscriptions:
         """Add a subscriber, whose first calls bring the present snapshots."""
         number = next(self._numbers)
         subscription = Subscription(callback, session_id, select, self._forget_subscriber, number)
-        with self._lock:
+        with held(self._lock):
             _add(self._subscribers, session_id, subscription)
             self.waiting += [(subscription, Delivery.first(snapshot)) for snapshot in present]
         return subscription
@@ -154,7 +154,7 @@ class Subscriptions:
     def read(self, present: Snapshot, wake: Callable[[Reader], object] | None) -> Reader:
         """Add a reader, whose first step brings the present snapshot."""
         reader = Reader(present, wake, self._forget_reader)
-        with self._lock:
+        with held(self._lock):
             _add(self._readers, reader.session_id, reader)
             if wake is not None:
                 self.waiting.append((reader, None))
@@ -200,7 +200,7 @@ class Subscriptions:
         """Make the calls that wait, unless somebody is at it already."""
         turn = object()
         try:
-            with self._lock:
+            with held(self._lock):
                 if self._turn is not None or not self.waiting:
                     return
                 self._turn = turn
@@ -212,7 +212,7 @@ class Subscriptions:
             raise
 
     def _has_more(self) -> bool:
-        with self._lock:
+        with held(self._lock):
             if not self.waiting:
                 self._turn = None  # under the lock: who adds a call now, makes it as well
             return bool(self.waiting)
@@ -236,11 +236,11 @@ class Subscriptions:
             target.cut_short(delivery)
 
     def _forget_subscriber(self, subscription: Subscription) -> None:
-        with self._lock:
+        with held(self._lock):
             _remove(self._subscribers, subscription.session_id, subscription)
 
     def _forget_reader(self, reader: Reader) -> None:
-        with self._lock:
+        with held(self._lock):
             _remove(self._readers, reader.session_id, reader)
 
 

@@ -163,6 +163,28 @@ def test_texts_stay_right(alarm: Alarm) -> None:
             store.receive(b"")
 
 
+def test_no_lock_stays_locked(alarm: Alarm) -> None:
+    """However often one thread is interrupted, another one waits for nothing."""
+    store, lines = Store(protocol="v2"), cycle([chunk_line("x"), MISTAKE, chunk_line("x", "n")])
+    store.receive(chunk_line("first"))
+    store.subscribe(lambda _: None)
+    reader = store.reader("s1")
+
+    def act() -> None:
+        store.receive(next(lines))
+        reader.take()
+        store.subscribe(lambda _: None, session="s2").close()
+        texts(store)
+
+    for number in interrupted(alarm, act):
+        other = threading.Thread(target=act, daemon=True)
+        other.start()
+        other.join(20)
+        assert not other.is_alive()
+        if number % 100 == 0:
+            store.close_session("s1")
+
+
 def texts(store: Store) -> tuple[str, str]:
     """Read the texts of a session's message and terminal."""
     if "s1" not in store.sessions:

@@ -18,7 +18,7 @@ MODULES = sorted(Path(acp_client.__file__).parent.glob("*.py"))
 NAMES = {path.stem for path in MODULES}
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("_errors", "_value", "_forks", "_json", "_text", "_cells", "_transcript", "_limits",
+    ("_errors", "_value", "_locks", "_json", "_text", "_cells", "_transcript", "_limits",
      "_containers", "_version", "wire"),
     ("_leniency", "_lenient", "_lenient_values", "_decode", "_framing", "_content", "_snapshot",
      "_events", "_v1_diffs", "_v1_shapes"),

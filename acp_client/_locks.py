@@ -1,0 +1,68 @@
+"""Locks that nothing leaves locked: no exception of a signal handler, and no fork.
+
+`with lock` is all that it takes up to Python 3.13. Since 3.14 a signal handler may raise when the
+lock has been acquired and the block has not begun; then nobody would let go of it. So whatever is
+raised, `let_go` looks whether the lock is held more often than before. `held` does that for a
+block; where its microsecond counts, the same is written out.
+
+In a forked process whoever held a lock is not there, so all are made anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
+
+Lock: TypeAlias = Any
+"""What `threading.RLock` makes; the type checker knows too little of it."""
+
+_holders: WeakKeyDictionary[Any, Callable[[Any], None]] = WeakKeyDictionary()
+
+
+def holds(lock: Lock) -> int:
+    """Tell how often this thread holds a lock."""
+    count: int = lock._recursion_count()  # noqa: SLF001  # there is no other way to know
+    return count
+
+
+def let_go(lock: Lock, before: int) -> None:
+    """Let go of a lock that this thread holds more often than before."""
+    if holds(lock) > before:
+        lock.release()
+
+
+@contextmanager
+def held(lock: Lock) -> Iterator[None]:
+    """Hold a lock for a block."""
+    before = holds(lock)
+    try:
+        with lock:
+            yield
+    except BaseException:
+        let_go(lock, before)
+        raise
+
+
+def after_fork(renew: Callable[[], None]) -> None:
+    """Call a function in each forked process, where the system can fork."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=renew)
+
+
+def hold_locks(holder: T, renew: Callable[[T], None]) -> None:
+    """Make the locks of an object: now, and in each process that is forked while it lives."""
+    renew(holder)
+    _holders[holder] = renew
+
+
+def _renew_all() -> None:
+    for holder, renew in list(_holders.items()):
+        renew(holder)
+
+
+after_fork(_renew_all)

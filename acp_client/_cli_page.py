@@ -208,8 +208,10 @@ def paragraph(
     """
     lines: list[Span] = []
     text = "".join(text for text, _ in spans)
-    for start, end in _line_ends(text, layout, len(first), len(rest)):
-        lines += line((first if start == 0 else rest, ""), *_sliced(spans, start, end))
+    indent = first
+    for spans_of_line in _sliced(spans, _line_ends(text, layout, len(first), len(rest))):
+        lines += line((indent, ""), *spans_of_line)
+        indent = rest
     return lines
 
 
@@ -277,15 +279,25 @@ def folded(text: str, columns: int | None) -> Iterator[str]:
     yield text[start:]
 
 
-def _sliced(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Cut the characters from `start` to `end` out of spans."""
-    cut: list[Span] = []
-    for text, style in spans:
-        if piece := text[max(start, 0) : max(end, 0)]:
-            cut.append((piece, style))
-        start -= len(text)
-        end -= len(text)
-    return cut
+def _sliced(spans: Sequence[Span], places: Iterable[tuple[int, int]]) -> Iterator[list[Span]]:
+    """Yield the spans of some stretches of a text, which come in order."""
+    index, begin = 0, 0
+    for start, end in places:
+        while index < len(spans) and begin + len(spans[index][0]) <= start:
+            begin += len(spans[index][0])
+            index += 1
+        yield _stretch(spans, index, start - begin, end - begin)
+
+
+def _stretch(spans: Sequence[Span], index: int, start: int, end: int) -> list[Span]:
+    """Return the spans from one on, without the text before `start` and from `end` on."""
+    found: list[Span] = []
+    while index < len(spans) and end > 0:
+        text, style = spans[index]
+        if text[max(start, 0) : end]:
+            found.append((text[max(start, 0) : end], style))
+        start, end, index = start - len(text), end - len(text), index + 1
+    return found
 
 
 def after(spans: Iterable[Span], count: int) -> list[Span]:

@@ -25,7 +25,6 @@ _HEADING = re.compile(r"#{1,6}\s")
 _HANGING = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+|>\s?)?")
 _LITERAL = re.compile(r"\s*\|")
 _INLINE = re.compile(r"`[^`]+`|\*\*[^*]+\*\*")
-_LAST_WORD = re.compile(r"\S+\Z")
 
 _DEEPEST_HANGING: Final = 16
 
@@ -68,8 +67,9 @@ class Prose:
 
     def _whole_words(self) -> list[Span]:
         """Give what can be given of the line that goes on."""
-        last = _LAST_WORD.search(self._pending)
-        whole = self._pending[: last.start()] if last else self._pending
+        words = self._pending.rsplit(None, 1)
+        is_open = bool(words) and self._pending.endswith(words[-1])
+        whole = self._pending[: -len(words[-1])] if is_open else self._pending
         if not whole.strip() or self._is_literal(whole):
             return []
         spans = self._rendered(whole)[:-1]  # the line has not ended

@@ -6,7 +6,8 @@ all of it in three steps, each slower and more tolerant than the one before:
 
 1. msgspec, for the text that nearly every message is;
 2. the standard library, after decoding invalid UTF-8 to U+FFFD and trimming blanks;
-3. a parser with its own stack, for nesting that would exhaust the interpreter's, or the thread's.
+3. these two for parts of a few levels, for nesting that would exhaust the interpreter's stack, or
+   the thread's.
 
 Raw payloads (unknown variants, tool input and output, `_meta`) are kept as `Json`: compact UTF-8
 text rather than dicts and lists. The text cannot be changed by whoever holds a snapshot, costs the
@@ -17,8 +18,8 @@ one value are equal when they were made by `encode`, which is the only way that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
 
@@ -39,8 +40,8 @@ _BLANKS += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 _INFINITY = float("inf")
 _SURROGATE = "[\ud800-\udfff]"
-_LEXEME = r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|([^\s\[\]{},:"]+))'
-_CONTAINERS = rb'"[^"\\]*(?:\\.[^"\\]*)*"|([\[{])|([\]}])'
+# A string without an end takes all that follows: else each quote would be tried as a beginning.
+_CONTAINERS = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|([\[{])|([\]}])'
 
 
 class NotJson(ValueError):  # noqa: N818  # says what the text is; never leaves the package
@@ -77,13 +78,15 @@ def _parse_text(text: str) -> Any:
         return _parse_deep(text)
 
 
-def _loads(text: str) -> Any:
+def _refuse_constant(name: str) -> Any:
+    raise NotJson(f"{name} is not JSON")
+
+
+def _loads(text: str, constant: Callable[[str], Any] = _refuse_constant) -> Any:
     import json  # a millisecond that only those who meet such text need to spend
 
     try:
-        return json.loads(
-            text, parse_int=_integer, parse_float=_float, parse_constant=_refuse_constant
-        )
+        return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=constant)
     except ValueError as error:
         raise NotJson(str(error)) from None
 
@@ -112,10 +115,6 @@ def _integer(digits: str) -> int | float:
         return _float(digits)
 
 
-def _refuse_constant(name: str) -> Any:
-    raise NotJson(f"{name} is not JSON")
-
-
 def text_bytes(text: bytes | bytearray | memoryview | str) -> bytes:
     """Return the bytes of a text. Raises `InvalidValueError` for what is none."""
     if isinstance(text, str):
@@ -128,7 +127,7 @@ def nests_deeper(data: bytes, deepest: int = RECURSIVE_DEPTH) -> bool:
     if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
         return False
     depth = 0
-    for found in compiled(_CONTAINERS, re.DOTALL).finditer(data):
+    for found in compiled(_CONTAINERS.encode(), re.DOTALL).finditer(data):
         if found[1]:
             depth += 1
             if depth > deepest:
@@ -138,84 +137,91 @@ def nests_deeper(data: bytes, deepest: int = RECURSIVE_DEPTH) -> bool:
     return False
 
 
+# --- Nesting beyond what recursion can take ---
+#
+# The text is read in parts of a few levels each, from the inside out. A container that begins where
+# a part ends is parsed by itself. In the text around it a name takes its place that JSON has not,
+# `NaN`, for which the parser of the standard library calls back. A text that has this name itself
+# calls back more often than there are values. So all is parsed by parsers that are fast, and none
+# of them meets more than a few levels.
+
+_PART: Final = 64
+"""Levels that are parsed at once."""
+
+
+class _Hole(NamedTuple):
+    """A container that is parsed already, and where it stands."""
+
+    start: int
+    end: int
+    value: Any
+
+
 def _parse_deep(text: str, deepest: int | None = None) -> Any:
-    """Parse with an explicit stack: the same values as `json.loads`, whatever the nesting."""
-    parser = _DeepParser(deepest)
-    position, end = 0, len(text)
-    while position < end:
-        token = compiled(_LEXEME).match(text, position)
-        if token is None:
-            raise NotJson(f"unexpected character at {position}")
-        position = token.end()
-        parser.take(token[1], token[2] or token[3])
-    return parser.result()
+    """Parse text of any nesting: the same values as `json.loads`. Raises `NotJson`, `TooDeep`."""
+    holes: list[_Hole] = []
+    open_at: list[int] = []
+    for found in compiled(_CONTAINERS, re.DOTALL).finditer(text):
+        if found[1]:
+            open_at.append(found.start())
+            if deepest is not None and len(open_at) > deepest:
+                _refuse_depth(text, found.end(), open_at, deepest)
+        elif found[2]:
+            if not open_at:
+                raise NotJson(f"unexpected {found[2]}")
+            start = open_at.pop()
+            if open_at and len(open_at) % _PART == 0:
+                _dig(holes, text, start, found.end())
+    if open_at:
+        raise NotJson("the text ends too early")
+    return _parse_around(holes, text, 0, len(text))
 
 
-class _DeepParser:
-    """The open containers and, for each, what may come next."""
+def _refuse_depth(text: str, end: int, open_at: list[int], deepest: int) -> NoReturn:
+    """Raise `TooDeep` for a text that was JSON up to an opening bracket, else `NotJson`."""
+    closed = "".join("]" if text[start] == "[" else "}" for start in reversed(open_at))
+    _parse_deep(text[:end] + closed)
+    raise TooDeep(f"nests deeper than {deepest} levels")
 
-    def __init__(self, deepest: int | None) -> None:
-        self._deepest = deepest
-        self._stack: list[dict[str, Any] | list[Any]] = []
-        self._keys: list[str] = []
-        self._expect = "value"
-        self._value: Any = None
 
-    def take(self, mark: str | None, scalar: str | None) -> None:
-        if mark is None:
-            self._take_scalar(_loads(cast("str", scalar)))
-        elif mark in "[{":
-            self._open([] if mark == "[" else {})
-        elif mark in "]}":
-            self._close(mark)
-        else:
-            self._separate(mark)
+def _dig(holes: list[_Hole], text: str, start: int, end: int) -> None:
+    """Parse a container, and put its hole in the place of those in it."""
+    value = _parse_around(holes, text, start, end)
+    holes.append(_Hole(start, end, value))
 
-    def result(self) -> Any:
-        if self._stack or self._expect != "end":
-            raise NotJson("the text ends too early")
-        return self._value
 
-    def _take_scalar(self, value: Any) -> None:
-        if self._expect in ("key", "first key") and isinstance(value, str):
-            self._keys.append(value)
-            self._expect = ":"
-        else:
-            self._place(value)
+def _parse_around(holes: list[_Hole], text: str, start: int, end: int) -> Any:
+    """Parse a stretch of a text around the holes in it, which are taken away."""
+    first = len(holes)
+    while first and holes[first - 1].start >= start:
+        first -= 1
+    inside = holes[first:]
+    del holes[first:]
+    if not inside:
+        return _parse_part(text[start:end])
+    ends = [start, *(hole.end for hole in inside)]
+    starts = [*(hole.start for hole in inside), end]
+    values = iter([hole.value for hole in inside])
+    around = "NaN".join(text[here:there] for here, there in zip(ends, starts, strict=True))
+    return _loads(around, lambda name: _next_of(values, name))
 
-    def _place(self, value: Any) -> None:
-        self._need("value", "first value")
-        if not self._stack:
-            self._value, self._expect = value, "end"
-            return
-        holder = self._stack[-1]
-        if isinstance(holder, list):
-            holder.append(value)
-        else:
-            holder[self._keys.pop()] = value
-        self._expect = ","
 
-    def _open(self, container: dict[str, Any] | list[Any]) -> None:
-        self._place(container)
-        self._stack.append(container)
-        if self._deepest is not None and len(self._stack) > self._deepest:
-            raise TooDeep(f"nests deeper than {self._deepest} levels")
-        self._expect = "first value" if isinstance(container, list) else "first key"
+def _parse_part(text: str) -> Any:
+    try:
+        return _decode(text)
+    except (msgspec.DecodeError, UnicodeError):
+        return _loads(text)
 
-    def _close(self, mark: str) -> None:
-        self._need(",", "first value" if mark == "]" else "first key")
-        if not self._stack or isinstance(self._stack.pop(), list) != (mark == "]"):
-            raise NotJson(f"unexpected {mark}")
-        self._expect = "," if self._stack else "end"
 
-    def _separate(self, mark: str) -> None:
-        self._need(mark)
-        inside_list = mark == ":" or isinstance(self._stack[-1], list)
-        self._expect = "value" if inside_list else "key"
+_NOTHING: Final = object()
 
-    def _need(self, *expected: str) -> None:
-        if self._expect not in expected:
-            raise NotJson(f"expected {self._expect}")
+
+def _next_of(values: Iterator[Any], name: str) -> Any:
+    """Return what stands where the parser found a name; a text may have such names of its own."""
+    value = next(values, _NOTHING)
+    if name != "NaN" or value is _NOTHING:
+        raise NotJson(f"{name} is not JSON")
+    return value
 
 
 def encode(value: Any) -> bytes:

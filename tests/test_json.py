@@ -5,13 +5,17 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from acp_client import _json
 from acp_client._json import (
     LARGEST_INTEGER,
     MAX_DEPTH,
@@ -134,13 +138,64 @@ def test_what_is_written_is_parsed(value: Any) -> None:
 
 @given(VALUES)
 def test_the_deep_parser_and_the_standard_one_agree(value: Any) -> None:
-    """The parser with its own stack gives what the others give, up to the order of keys."""
+    """Text that nests too deep for the others has the values that they would give."""
     text = json.dumps(value)
     deep = '{"deep":' + text + ',"more":' + "[" * 1_200 + "]" * 1_200 + "}"
     found = parse(deep.encode(), deepest=None)
     flatten(found.pop("more"))
     assert found == {"deep": json.loads(text)}
     assert repr(found["deep"]) == repr(json.loads(text))
+
+
+PIECES = st.sampled_from(
+    ["[", "]", "{", "}", ",", ":", '"', '"a"', "1", "-", "1e400", "NaN", "-Infinity", "null", " ",
+     "\\", '{"a":', "[[", "]]", '"\\u00e9"', "9" * 400, "N", "é"]
+)  # fmt: skip
+
+
+@given(VALUES.map(json.dumps), st.lists(st.tuples(st.integers(0, 200), PIECES), max_size=3))
+@example('{"a":[[1],[2]],"a":[NaN]}', [])
+@example("[[1]NaN]", [])
+@example("[NaN,[1]]", [])
+@example("[-[[1]]]", [])
+@example("[[[1]],NaN,NaN]", [])
+def test_parts_of_a_text_are_parsed_as_the_whole(text: str, changes: list[tuple[int, str]]) -> None:
+    """Wherever it is cut into parts, a text gives its value, or is no JSON."""
+    for place, piece in changes:
+        text = text[:place] + piece + text[place:]
+    whole = outcome(text)
+    for levels in (1, 2, 3):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(_json, "_PART", levels)
+            assert outcome(text, _json._parse_deep) == whole
+
+
+def outcome(text: str, parsed: Callable[[str], Any] = _json._loads) -> str:
+    """Parse a text; give what came of it."""
+    try:
+        return repr(parsed(text))
+    except NotJson:
+        return "no JSON"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"x":"' + b"[" * 501 + b'","y":["' + b'\\"' * 500_000,
+        b'{"x":"' + b"[{" * 300_000 + b'\\"' * 300_000,
+        b"[" * 501 + b"1," * 500_000 + b"1" + b"]" * 501,
+        b"[" * 501 + b'"abc",' * 300_000 + b"1" + b"]" * 501,
+        b"[" * 400 + b"[" * 200 + b"]" * 200 + b',{"a":1}' * 200_000 + b"]" * 400,
+        b"[]" * 500_000,
+        b"[" * 999 + b"[],[]," * 200_000,
+    ],
+)
+def test_odd_text_takes_its_length_in_time(text: bytes) -> None:
+    """A megabyte that nests deeply, or ends within a string, takes a second and no minutes."""
+    start = time.process_time()
+    with suppress(NotJson, TooDeep):
+        parse(text)
+    assert time.process_time() - start < 10
 
 
 @given(st.binary(max_size=40))

@@ -200,8 +200,9 @@ def _begun(drafts: Drafts, line: bytes) -> _UnknownRun | None:
     append(update)
     raw = raw_update(line)
     start = line.rfind(raw)  # the last: of keys that are there twice, the last counts
-    tag = _string()(line, line.find(_TAG, start) + len(_TAG))
-    beginning = line[: tag.end()] if tag else line
+    place = line.find(_TAG, start)
+    tag = _string()(line, place + len(_TAG)) if place >= 0 else None
+    beginning = line[: tag.end()] if tag else line  # all of it: a run of lines that are the same
     tail = line[start + len(raw) :]
     return _UnknownRun(beginning, start, -len(tail), tail, append)
 

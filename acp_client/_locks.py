@@ -1,9 +1,9 @@
 """Locks that nothing leaves locked: no exception of a signal handler, and no fork.
 
 `with lock` is all that it takes up to Python 3.13. Since 3.14 a signal handler may raise when the
-lock has been acquired and the block has not begun; then nobody would let go of it. So whatever is
-raised, `let_go` looks whether the lock is held more often than before. `held` does that for a
-block; where its microsecond counts, the same is written out.
+lock has been acquired and the block has not begun; then nobody would let go of it. So there,
+whatever is raised, `let_go` looks whether the lock is held more often than before. `held` does that
+for a block; where its microsecond counts, the same is written out.
 
 In a forked process whoever held a lock is not there, so all are made anew.
 """
@@ -11,9 +11,10 @@ In a forked process whoever held a lock is not there, so all are made anew.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
@@ -24,9 +25,14 @@ Lock: TypeAlias = Any
 _holders: WeakKeyDictionary[Any, Callable[[Any], None]] = WeakKeyDictionary()
 
 
+_MAY_STAY_LOCKED: Final = sys.version_info >= (3, 14)
+
+
 def holds(lock: Lock) -> int:
-    """Tell how often this thread holds a lock."""
-    count: int = lock._recursion_count()  # noqa: SLF001  # there is no other way to know
+    """Tell how often this thread holds a lock, where `let_go` has to know."""
+    if not _MAY_STAY_LOCKED:
+        return 0
+    count: int = lock._recursion_count()  # noqa: SLF001  # 3.14 has it, and no other way to know
     return count
 
 

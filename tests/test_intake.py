@@ -132,6 +132,10 @@ UNKNOWN_UPDATES = [
     '{"sessionUpdate":"_v" , "n" : "}}"}',
     '{"n":{"sessionUpdate":"_v"},"sessionUpdate":"_w"}',
     '{"n":"\\u005f","sessionUpdate":"\\u005fv"}',
+    '{"sessionUpdate" :"_v","n":1}',
+    '{"sessionUpdate" :"_v","n":2}',
+    '{"session\\u0055pdate":"_v","n":1}',
+    '{"session\\u0055pdate":"_v","n":{"sessionUpdate":"_w"}}',
     '{"sessionUpdate":"plan_update","plan":{"type":"_x","planId":"p"}}',
 ]
 
@@ -213,8 +217,9 @@ def test_one_run_of_each_form(template: int, texts: list[str], size: int) -> Non
 def test_one_run_of_unknown_updates(template: int, update: str) -> None:
     """Whatever the line before was like, an update that nobody knows is what its line tells."""
     lines = [
-        unknown_line(UNKNOWN_TEMPLATES[template], "s1", one, UNKNOWN_UPDATES[0])
-        for one in (UNKNOWN_UPDATES[1], update, UNKNOWN_UPDATES[1])
+        unknown_line(UNKNOWN_TEMPLATES[template], session, one, UNKNOWN_UPDATES[0])
+        for one in (UNKNOWN_UPDATES[1], update, update, UNKNOWN_UPDATES[1])
+        for session in ("s1", "s2")
     ]
     store = Store(protocol="v2")
     store.receive(b"".join(lines))

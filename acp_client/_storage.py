@@ -64,11 +64,11 @@ def _checked_path(path: str | os.PathLike[str]) -> str:
     """Return the text of a path. Raises `InvalidValueError` for what no system has a file for."""
     text = os.fspath(checked(path, str | os.PathLike, "a path"))
     try:
-        if "\0" in checked(text, str, "a path of text"):
-            raise InvalidValueError("a path has no NUL in it")
+        if not checked(text, str, "a path of text") or "\0" in text:
+            raise InvalidValueError(f"no file has such a path: {text!r}")
         os.fsencode(text)
     except UnicodeEncodeError:
-        raise InvalidValueError(f"the system has no such path: {text!r}") from None
+        raise InvalidValueError(f"no file has such a path: {text!r}") from None
     return cast("str", text)
 
 
@@ -123,14 +123,33 @@ def _keep_owner(before: os.stat_result, unfinished: str) -> bool:
 
 
 def _keep_attributes(target: Path, unfinished: str) -> bool:
-    """Give a file the attributes of another, where there are any; tell whether that is safe."""
-    is_safe = True
-    for name in os.listxattr(target) if hasattr(os, "listxattr") else ():
-        try:
-            os.setxattr(unfinished, name, os.getxattr(target, name))
-        except OSError:  # it is none of ours to set; but an access list keeps others away
-            is_safe = is_safe and "acl" not in name
-    return is_safe
+    """Give a file the attributes of another, where there are any; tell whether that is safe.
+
+    It is where nobody gets in by an access list that the old file had not, or was kept out by one
+    that the new file has not.
+    """
+    before, now = _attributes(target), _attributes(unfinished)
+    for name in now.keys() - before.keys():  # of its directory
+        with suppress(OSError):
+            os.removexattr(unfinished, name)
+    for name, value in before.items():
+        with suppress(OSError):  # some are not ours to set
+            os.setxattr(unfinished, name, value)
+    return _access_lists(_attributes(unfinished)) == _access_lists(before)
+
+
+def _attributes(path: str | Path) -> dict[str, bytes]:
+    """Return what the file system has noted of a file, as far as it tells."""
+    found = {}
+    with suppress(OSError, AttributeError):  # there are none, or none on this system
+        for name in os.listxattr(path):
+            with suppress(OSError):
+                found[name] = os.getxattr(path, name)
+    return found
+
+
+def _access_lists(attributes: dict[str, bytes]) -> dict[str, bytes]:
+    return {name: value for name, value in attributes.items() if "acl" in name}
 
 
 def _keep_entries(directory: Path) -> None:

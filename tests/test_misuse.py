@@ -80,7 +80,7 @@ def test_misuse_raises_an_exception_of_the_package(misuse: Callable[[Any], objec
 
 
 @pytest.mark.parametrize(
-    "path", [NO, 5, b"bytes", "nul\0", "surrogate\ud83d", [], PathOfBytes()], ids=repr
+    "path", [NO, 5, "", b"bytes", "nul\0", "surrogate\ud83d", [], PathOfBytes()], ids=repr
 )
 def test_what_is_no_path_is_refused(path: Any) -> None:
     """A file is named by text that the system can take."""

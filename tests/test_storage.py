@@ -190,6 +190,8 @@ def test_permissions_are_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+ATTRIBUTES = pytest.mark.skipif(not hasattr(os, "setxattr"), reason="files have no attributes here")
+ACCESS = "system.posix_acl_access"
 REFUSED = PermissionError(errno.EPERM, "not allowed")
 
 
@@ -235,7 +237,7 @@ def test_owner_and_group_are_kept(
     assert load(path) == spoken("two")
 
 
-@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="files have no attributes here")
+@ATTRIBUTES
 def test_attributes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What else was noted of the old file is noted of the new one."""
     path = tmp_path / "session.json"
@@ -248,26 +250,68 @@ def test_attributes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert os.getxattr(path, "user.origin") == b"here"
 
 
-@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="files have no attributes here")
-@pytest.mark.parametrize(
-    ("name", "mode"), [("system.posix_acl_access", 0o600), ("security.label", 0o640)]
-)
-def test_a_group_without_its_access_list_has_no_access(
-    name: str, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@ATTRIBUTES
+@pytest.mark.parametrize("error", [errno.ENOTSUP, errno.EACCES, errno.EIO])
+def test_a_file_system_without_attributes_is_no_error(
+    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where an access list cannot be kept, nobody gets in whom it kept out."""
+    """Some refuse to tell that they have none."""
+
+    def refuse(*_: Any) -> None:
+        raise OSError(error, "no attributes")
+
+    path = tmp_path / "session.json"
+    save(spoken("one"), path)
+    path.chmod(0o640)
+    monkeypatch.setattr(os, "listxattr", refuse)
+    save(spoken("two"), path)
+    assert load(path) == spoken("two")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@ATTRIBUTES
+@pytest.mark.parametrize(
+    ("old", "new", "fixed", "mode", "kept"),
+    [
+        ({ACCESS: b"some"}, {}, set(), 0o640, {ACCESS: b"some"}),
+        ({ACCESS: b"some"}, {}, {ACCESS}, 0o600, {}),
+        ({}, {ACCESS: b"of the directory"}, set(), 0o640, {}),
+        ({}, {ACCESS: b"of the directory"}, {ACCESS}, 0o600, {ACCESS: b"of the directory"}),
+        ({ACCESS: b"some"}, {ACCESS: b"other"}, {ACCESS}, 0o600, {ACCESS: b"other"}),
+        ({"security.label": b"some"}, {}, {"security.label"}, 0o640, {}),
+        ({"user.k": b"v"}, {"user.l": b"w"}, set(), 0o640, {"user.k": b"v"}),
+    ],
+)
+def test_access_lists_let_nobody_in(
+    old: dict[str, bytes],
+    new: dict[str, bytes],
+    fixed: set[str],
+    mode: int,
+    kept: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The new file has the lists of the old one; where it cannot, its group has no access."""
     path = tmp_path / "session.json"
     save(spoken("one"), path)
     path.chmod(0o640)
 
-    def refuse(*_: Any) -> None:
-        raise REFUSED
+    def noted(of: Any) -> dict[str, bytes]:
+        return old if str(of) == str(path) else new
 
-    monkeypatch.setattr(os, "listxattr", lambda _: [name])
-    monkeypatch.setattr(os, "getxattr", lambda *_: b"list")
-    monkeypatch.setattr(os, "setxattr", refuse)
+    def change(of: Any, name: str, *value: bytes) -> None:
+        if name in fixed:
+            raise REFUSED
+        new.pop(name, None)
+        new.update(dict.fromkeys([name], *value) if value else {})
+
+    monkeypatch.setattr(os, "listxattr", lambda of: list(noted(of)))
+    monkeypatch.setattr(os, "getxattr", lambda of, name: noted(of)[name])
+    monkeypatch.setattr(os, "setxattr", change)
+    monkeypatch.setattr(os, "removexattr", change)
     save(spoken("two"), path)
     assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert new == kept
 
 
 @POSIX

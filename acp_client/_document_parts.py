@@ -46,7 +46,10 @@ class Rules(tuple[Rule, ...]):
         return self._rule(kind).back(kind, self)
 
     def _rule(self, kind: Any) -> Rule:
-        return next(rule for rule in self if rule.applies(kind))
+        for rule in self:
+            if rule.applies(kind):
+                return rule
+        raise LookupError(f"no rule says how {kind} is stored")
 
 
 def is_one_of(*kinds: Any) -> Callable[[Any], bool]:
@@ -69,7 +72,7 @@ def _plain_back(kind: Any, rules: Rules) -> Hook:
     def back(value: Any) -> Any:
         if type(value) is kind:
             return value
-        raise ValueError(f"{value!r} is no {kind.__name__}")
+        raise _unfit(value, kind.__name__)
 
     return back
 
@@ -81,7 +84,7 @@ def _count_back(kind: Any, rules: Rules) -> Hook:
 def _count(value: Any) -> int:
     if type(value) is int and value >= 0:
         return value
-    raise ValueError(f"{value!r} is no number of things")
+    raise _unfit(value, "number of things")
 
 
 def _literal_back(kind: Any, rules: Rules) -> Hook:
@@ -90,7 +93,7 @@ def _literal_back(kind: Any, rules: Rules) -> Hook:
     def back(value: Any) -> Any:
         if value in known:
             return value
-        raise ValueError(f"{value!r} is none of {known}")
+        raise _unfit(value, f"one of {known}")
 
     return back
 
@@ -102,7 +105,7 @@ def _request_id_back(kind: Any, rules: Rules) -> Hook:
 def _request_id(value: Any) -> wire.RequestId:
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]  # it is one
-    raise ValueError(f"{value!r} is no id of a request")
+    raise _unfit(value, "id of a request")
 
 
 def _optional_out(kind: Any, rules: Rules) -> Hook:
@@ -129,7 +132,13 @@ def listed(values: Any) -> list[Any]:
     """Return a list; what is none is damage."""
     if isinstance(values, list):
         return values
-    raise ValueError(f"{values!r} is no list")
+    raise _unfit(values, "list")
+
+
+def _unfit(value: Any, expected: str) -> ValueError:
+    """Make the exception for a value: what it is, but not how long or how deep."""
+    given = value if isinstance(value, bool | float | None) else type(value).__name__
+    return ValueError(f"expected {expected}, not {given}")
 
 
 # --- Wire objects ---
@@ -151,9 +160,10 @@ def _wire_values(kind: Any, rules: Rules) -> Hook:
 def _wire_values_back(kind: Any, rules: Rules) -> Hook:
     tag = _UPDATE_TAGS.get(kind)
     exact: Any = wire.SessionUpdate if tag else _without_none(kind)
+    may_be_none = NoneType in get_args(kind)
 
     def back(value: Any) -> Any:
-        if value is None:
+        if value is None and may_be_none:
             return None
         restored, findings = _structured({**value, "sessionUpdate": tag} if tag else value, exact)
         if findings and encode(wire_out(restored)) != encode(value):  # not as it was stored
@@ -164,11 +174,13 @@ def _wire_values_back(kind: Any, rules: Rules) -> Hook:
 
 
 def _structured(value: Any, kind: Any) -> tuple[Any, list[Any]]:
+    from ._lenient_values import path_text  # after `lenient_path` it is there
+
     structure, malformed = lenient_path()
     try:
         return structure(value, kind)
     except malformed as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(f"{path_text(error.path)} {error.reason}".strip()) from None
 
 
 def wire_out(value: Any) -> Any:
@@ -249,7 +261,9 @@ def with_chunk_metas(entry: Any, document: dict[str, Any]) -> Any:
         return entry
     content, given = entry.content, document["chunkMeta"]
     if list(given) != [str(place) for place in range(len(content)) if str(place) in given]:
-        raise ValueError(f"{list(given)} are no places of content items")
+        raise ValueError("chunks have places in the content, in ascending order")
+    if not all(isinstance(meta, dict) and meta for meta in given.values()):
+        raise ValueError("a chunk has a `_meta` with something in it, or none")
     metas = [(int(key), wire.JsonObject(meta)) for key, meta in given.items()]
     return replace(entry, content=content.made(content.stored(), metas))
 

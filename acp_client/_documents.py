@@ -33,6 +33,7 @@ from ._document_parts import (
 from ._prompts import request_key
 from ._snapshot import (
     BOOKKEEPING,
+    CANCELLED,
     Compaction,
     Entries,
     Entry,
@@ -223,8 +224,11 @@ def _tool_call_out(hook: Any, call: ToolCall) -> dict[str, Any]:
 def _tool_call_back(hook: Any, document: dict[str, Any]) -> ToolCall:
     reported = document.get("reportedStatus", document["status"])
     restored = hook({**document, "reportedStatus": reported})
+    is_marked = "reportedStatus" in document
+    if is_marked and (document["status"] != CANCELLED or restored.is_finished):
+        raise ValueError("a cancel covers a status that is not final, and nothing else does")
     call: ToolCall = with_chunk_metas(restored, document)
-    return replace(call, cancel_marked="reportedStatus" in document)
+    return replace(call, cancel_marked=is_marked)
 
 
 def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:

@@ -41,6 +41,10 @@ _DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError)
 """What is raised where a document is not what it should be."""
 
 
+_LONGEST_TOLD: Final = 300
+"""Characters of a reason: what is told of a file may be in it."""
+
+
 def to_document(snapshot: Snapshot) -> dict[str, Any]:
     """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
 
@@ -75,7 +79,8 @@ def loads(data: bytes | str) -> Snapshot:
     except StoredSnapshotError:
         raise
     except _DAMAGES as error:
-        raise StoredSnapshotError(f"the stored snapshot is damaged: {error!r}") from error
+        told = repr(error)[:_LONGEST_TOLD]
+        raise StoredSnapshotError(f"the stored snapshot is damaged: {told}") from error
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
@@ -92,7 +97,10 @@ def _current(envelope: dict[str, Any]) -> dict[str, Any]:
     """Return the document inside an envelope, upgraded to the current version."""
     version = envelope.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise StoredSnapshotError(f"the stored snapshot has no version that exists: {version!r}")
+        told = repr(version) if isinstance(version, str | int | None) else type(version).__name__
+        raise StoredSnapshotError(
+            f"the stored snapshot has no version that exists: {told[:_LONGEST_TOLD]}"
+        )
     if version > VERSION:
         raise StoredSnapshotError(
             f"the stored snapshot has version {version}; this package reads up to {VERSION}"
@@ -138,5 +146,5 @@ def _note(notes: dict[str, Any], key: str, blank: Any) -> Any:
     """Return a note of the bookkeeping, which must be of the kind that `blank` is of."""
     note = notes[key]
     if type(note) is not type(blank) or note < 0:
-        raise ValueError(f"{note!r} is no {key}")
+        raise ValueError(f"{key} is none")
     return note

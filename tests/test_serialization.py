@@ -300,12 +300,22 @@ def test_damage_is_refused_or_harmless(first: int) -> None:
     assert refused > 10
 
 
-MESSAGE = {
+CALL: dict[str, Any] = {"type": "tool_call", "toolCallId": "c", "kind": "other", "content": []}
+TEXT = {"type": "text", "text": "t"}
+MESSAGE: dict[str, Any] = {
     "type": "agent_message",
     "messageId": "m",
-    "content": [{"type": "text", "text": "t"}] * 2,
+    "content": [TEXT, TEXT],
 }
 BOOKKEEPING = json.loads(dumps(EMPTY))["snapshot"]["bookkeeping"]
+
+
+def with_meta(meta: Any) -> dict[str, Any]:
+    """Make a stored message whose first chunk has some `_meta`."""
+    return MESSAGE | {"chunkMeta": {"0": meta}}
+
+
+ODD_METAS: tuple[Any, ...] = (3, None, {}, [])
 NO_IDS: tuple[Any, ...] = (None, True, 1.5, {}, [])
 DAMAGED: list[tuple[str, Any]] = [
     (
@@ -330,6 +340,22 @@ DAMAGED: list[tuple[str, Any]] = [
         ("entries", [MESSAGE | {"chunkMeta": {key: {"k": 1} for key in keys}}])
         for keys in (["-1"], ["2"], ["01"], ["1", "0"], ["x"], ["0", "9"], [" 1"])
     ],
+    *[("entries", [MESSAGE | {"chunkMeta": {"0": meta}}]) for meta in (3, None, {}, [])],
+    *[
+        ("entries", [CALL | {"status": status, "reportedStatus": reported}])
+        for status, reported in [
+            ("completed", "pending"),
+            ("pending", "pending"),
+            ("cancelled", "completed"),
+            ("cancelled", "cancelled"),
+        ]
+    ],
+    ("entries", [MESSAGE | {"content": [None, TEXT]}]),
+    ("availableCommands", [None]),
+    ("configOptions", [None]),
+    ("notices", [None]),
+    ("prompts", [{"requestId": 1, "status": "pending", "echoed": False, "content": [None]}]),
+    ("permissions", [{"requestId": 1, "title": "t", "options": [None]}]),
     ("bookkeeping", BOOKKEEPING | {"foregroundStart": 1}),
     ("bookkeeping", BOOKKEEPING | {"foregroundStart": -1}),
     ("notices", {"severity": "info", "title": "t"}),
@@ -348,6 +374,36 @@ def test_what_no_session_could_hold_is_refused(key: str, value: Any) -> None:
     envelope["snapshot"][key] = value
     with pytest.raises(StoredSnapshotError, match="damaged"):
         loads(json.dumps(envelope))
+
+
+PARTS = ("sessionId", "entries", "terminals", "prompts", "notices", "usage", "state", "bookkeeping")
+ODD_PARTS = [
+    (part, odd)
+    for part in PARTS
+    for odd in (
+        '{"a":' * 20_000 + "1" + "}" * 20_000,
+        "[" * 20_000 + "]" * 20_000,
+        '"' + "g" * 100_000 + '"',
+    )
+]
+
+
+@pytest.mark.parametrize(("key", "odd"), ODD_PARTS[:2] + ODD_PARTS[3:], ids=lambda part: part[:9])
+def test_damage_is_told_in_short(key: str, odd: str) -> None:
+    """However deep or long what is there is, the reason is one short line."""
+    envelope = json.loads(dumps(Snapshot("s1")))
+    envelope["snapshot"][key] = "here"
+    with pytest.raises(StoredSnapshotError, match="damaged") as caught:
+        loads(json.dumps(envelope).replace('"here"', odd))
+    assert len(str(caught.value)) < 400
+
+
+def test_a_version_is_told_in_short() -> None:
+    """A version that is none is told as far as that is of use."""
+    for version in ("x" * 1_000, {"a": 1}, 10**400):
+        with pytest.raises(StoredSnapshotError) as caught:
+            loads(json.dumps({"format": "acp-client-snapshot", "version": version}))
+        assert len(str(caught.value)) < 600
 
 
 def test_a_replay_within_a_replay_is_refused() -> None:

@@ -109,11 +109,13 @@ class Store:
         self.on_callback_error: Callable[[Exception], object] = print_callback_error
         self._problems: deque[Problem] = deque(maxlen=limits.problems)
         self._problem_counts: Counter[ProblemKind] = Counter()
+        self._busy: int | None = None  # the thread that is in the middle of a call
         hold_locks(self, Store._renew_locks)
 
     def _renew_locks(self) -> None:
         self._lock = threading.RLock()
-        self._is_busy = False
+        if self._busy != threading.get_ident():
+            self._busy = None  # who was in the middle of a call is not in this process
 
     # --- What can be read ---
 
@@ -393,13 +395,13 @@ class Store:
     def _turn(self) -> Iterator[None]:
         """Wait for other threads; refuse whoever comes from within another turn of this one."""
         with held(self._lock):
-            if self._is_busy:
+            if self._busy is not None:
                 raise ReentryError("the store is in the middle of another call of this thread")
-            self._is_busy = True
+            self._busy = threading.get_ident()
             try:
                 yield
             finally:
-                self._is_busy = False
+                self._busy = None
 
     def _reduce(self, batch: Drafts, told: Iterable[Told]) -> None:
         """Reduce events of any session; new options alone do not make a session."""

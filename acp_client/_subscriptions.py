@@ -36,6 +36,8 @@ from itertools import count
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from ._delivery import Delivery, Origin
 from ._locks import held, hold_locks
 from ._reader import Reader
@@ -48,14 +50,13 @@ Selector: TypeAlias = Callable[[Snapshot], object]
 K = TypeVar("K")
 T = TypeVar("T")
 
-_NUMBER: Final = attrgetter("number")
+_NUMBER: Final = attrgetter("_number")
 
 
 class Subscription:
     """What `Store.subscribe` returns: `close` it, or leave it as a context manager, to unsubscribe.
 
-    `session_id` is `None` for a subscription to all sessions; `number` counts the subscriptions of
-    a store.
+    `session_id` is `None` for a subscription to all sessions.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class Subscription:
         number: int,
     ) -> None:
         self.session_id = session_id
-        self.number = number
+        self._number = number
         self._callback = callback
         self._select = select
         self._forget = forget
-        self._cut_short: set[str] = set()
+        self._begins_anew: set[str] = set()
         self._is_closed = False
 
     @property
@@ -92,15 +93,15 @@ class Subscription:
 
     def call(self, delivery: Delivery) -> None:
         """Call the callback, if it is concerned."""
-        if self._cut_short and delivery.session_id in self._cut_short:
-            self._cut_short.discard(delivery.session_id)
+        if self._begins_anew and delivery.session_id in self._begins_anew:
+            self._begins_anew.discard(delivery.session_id)
             delivery = Delivery.first(delivery.new, delivery.origin)
         if not self._is_closed and self._is_selected(delivery):
             self._callback(delivery)
 
     def cut_short(self, delivery: Delivery) -> None:
         """Take note of a call that raised: nobody knows what was drawn of it."""
-        self._cut_short.add(delivery.session_id)
+        self._begins_anew.add(delivery.session_id)
 
     def _is_selected(self, delivery: Delivery) -> bool:
         select = self._select
@@ -116,11 +117,18 @@ class Prepared(NamedTuple):
     offers: list[tuple[Reader, Delivery]]
 
 
+class _Turn(Struct, frozen=True, eq=False):
+    """The turn of a thread that makes the calls."""
+
+    thread: int
+
+
 class Subscriptions:
     """The subscribers and readers of one store, and the calls that wait to be made."""
 
     def __init__(self, report: Callable[[Exception], object]) -> None:
         self._report = report
+        self._turn: _Turn | None = None  # of whoever makes the calls
         self._numbers = count()
         # By session; what is in them is replaced, not changed: `prepare` may be walking through it
         # while a finalizer closes a subscription.
@@ -132,7 +140,10 @@ class Subscriptions:
 
     def _renew_locks(self) -> None:
         self._lock = threading.RLock()  # a finalizer may close a subscription anywhere
-        self._turn: object = None  # of whoever makes the calls
+        if self._turn is not None and self._turn.thread != threading.get_ident():
+            self._turn = None  # who was making a call is not in this process
+            if self.waiting:
+                self._drop_call(*self.waiting[0])
 
     # --- Called by the store, which holds its lock ---
 
@@ -198,7 +209,7 @@ class Subscriptions:
 
     def deliver(self) -> None:
         """Make the calls that wait, unless somebody is at it already."""
-        turn = object()
+        turn = _Turn(threading.get_ident())
         try:
             with held(self._lock):
                 if self._turn is not None or not self.waiting:
@@ -222,15 +233,16 @@ class Subscriptions:
         try:
             target.call(delivery)
         except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
-            self._cut_short(target, delivery)
+            self._drop_call(target, delivery)
             self._report(error)
         except BaseException:
-            self._cut_short(target, delivery)
+            self._drop_call(target, delivery)
             raise
         else:
             self.waiting.popleft()
 
-    def _cut_short(self, target: Any, delivery: Delivery | None) -> None:
+    def _drop_call(self, target: Any, delivery: Delivery | None) -> None:
+        """Take the first call away, which was not made to its end."""
         self.waiting.popleft()
         if delivery is not None:
             target.cut_short(delivery)

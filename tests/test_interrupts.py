@@ -340,6 +340,57 @@ def test_a_forked_process_can_read_and_feed() -> None:
 MISTAKE = update_line("tool_call_update", toolCallId="c", locations=5)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_callback_may_fork() -> None:
+    """In the child the callback goes on, and what comes meanwhile is told when it has returned."""
+    store, seen = Store(protocol="v2"), list[str]()
+    children: list[int] = []
+
+    def draw(delivery: Delivery) -> None:
+        seen.append(f"begin {len(delivery.new.entries)}")
+        if not children:
+            children.append(os.fork())
+            if children == [0]:
+                store.receive(chunk_line("b", "n"))
+        seen.append(f"end {len(delivery.new.entries)}")
+
+    store.subscribe(draw)
+    store.receive(chunk_line("a", "m"))
+    if children == [0]:
+        os._exit(seen != ["begin 1", "end 1", "begin 2", "end 2"])
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert seen == ["begin 1", "end 1"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_call_of_another_thread_is_told_anew_in_a_forked_process() -> None:
+    """Nobody in the child knows what the other thread drew, so its callback gets all there is."""
+    store, seen = Store(protocol="v2"), list[bool]()
+    begun, is_over = threading.Event(), threading.Event()
+
+    def draw(delivery: Delivery) -> None:
+        seen.append(delivery.is_first)
+        if len(seen) == 2:
+            begun.set()
+            is_over.wait()
+
+    store.receive(chunk_line("a"))
+    store.subscribe(draw)
+    worker = threading.Thread(target=store.receive, args=[chunk_line("b")])
+    worker.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        store.receive(chunk_line("c"))
+        os._exit(seen != [True, False, True])
+    assert os.waitpid(child, 0)[1] == 0
+    is_over.set()
+    worker.join()
+
+
 def ended_well(
     snapshot: Snapshot, inherited: Store, subscription: Subscription, reader: Reader
 ) -> bool:

@@ -308,13 +308,6 @@ MESSAGE: dict[str, Any] = {
     "content": [TEXT, TEXT],
 }
 BOOKKEEPING = json.loads(dumps(EMPTY))["snapshot"]["bookkeeping"]
-
-
-def with_meta(meta: Any) -> dict[str, Any]:
-    """Make a stored message whose first chunk has some `_meta`."""
-    return MESSAGE | {"chunkMeta": {"0": meta}}
-
-
 ODD_METAS: tuple[Any, ...] = (3, None, {}, [])
 NO_IDS: tuple[Any, ...] = (None, True, 1.5, {}, [])
 DAMAGED: list[tuple[str, Any]] = [
@@ -340,7 +333,7 @@ DAMAGED: list[tuple[str, Any]] = [
         ("entries", [MESSAGE | {"chunkMeta": {key: {"k": 1} for key in keys}}])
         for keys in (["-1"], ["2"], ["01"], ["1", "0"], ["x"], ["0", "9"], [" 1"])
     ],
-    *[("entries", [MESSAGE | {"chunkMeta": {"0": meta}}]) for meta in (3, None, {}, [])],
+    *[("entries", [MESSAGE | {"chunkMeta": {"0": meta}}]) for meta in ODD_METAS],
     *[
         ("entries", [CALL | {"status": status, "reportedStatus": reported}])
         for status, reported in [

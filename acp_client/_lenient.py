@@ -193,17 +193,20 @@ class _Slot:
 
 
 def _hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Return the hook of a type as a function of the value alone."""
-    inner: Any = converter.get_structure_hook(kind)
-    alone: Hook | None = getattr(inner, "alone", None)
-    if alone is None and inner.__module__ != __name__:
+    """Return the hook of a type as a function of the value alone.
+
+    Hooks of this module have it as `alone`. While cattrs chooses one it takes no note of what is
+    raised. So where the stack ends it may come to a hook of its own, and would remember it: then
+    the converter goes, and the next call makes another.
+    """
+    alone: Hook | None = getattr(converter.get_structure_hook(kind), "alone", None)
+    if alone is None:
         _begin_anew()
         raise RecursionError(f"the stack was too deep to find out how {kind} is read")
-    return alone or (lambda value: inner(value, kind))
+    return alone
 
 
 def _begin_anew() -> None:
-    """Make a new converter: cattrs takes no note of what is raised while it chooses a hook."""
     global _converter  # nothing else can replace it
     _converter = _make_converter()
 
@@ -312,13 +315,13 @@ def _read(slot: _Slot, value: Any) -> Any:
 # --- The places where the schema needs more than a table ---
 
 
-def _resource_contents(value: Any, _: Any) -> Any:
+def _resource_contents(value: Any) -> Any:
     """Text wins over a blob; a resource with neither is malformed."""
     kinds = (wire.TextResourceContents, wire.BlobResourceContents)
     return _first_good(value, [_hook(kind, _converter) for kind in kinds])
 
 
-def _select_options(value: Any, _: Any) -> Any:
+def _select_options(value: Any) -> Any:
     """All of the choices are options, or else all of them are groups."""
     if not _array(value):
         raise Malformed("has too few items")
@@ -424,8 +427,8 @@ _EXACT_KINDS: Final[dict[Any, Callable[[Any, Any], Any]]] = {
     type_hints(wire.CancelRequestNotification, include_extras=True)["request_id"]: _ignoring_kind(
         request_id
     ),
-    wire.EmbeddedResourceResource: _resource_contents,
-    wire.SessionConfigSelectOptions: _select_options,
+    wire.EmbeddedResourceResource: _ignoring_kind(_resource_contents),
+    wire.SessionConfigSelectOptions: _ignoring_kind(_select_options),
 }
 """Types whose subclasses, or whose parts, have hooks of their own."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import accumulate, groupby
 
 import pytest
@@ -148,3 +149,16 @@ def test_what_is_no_text_stands_between() -> None:
     piecemeal = Speech(NARROW)
     shown = [plain(piecemeal.feed([block])) for block in blocks] + [plain(piecemeal.finish())]
     assert "".join(shown) == plain(speech(blocks, NARROW))
+
+
+@pytest.mark.parametrize(
+    "line", ["a" * 300_000 + " b", "` " * 60_000, "**a** `b` " * 20_000, "a " * 150_000]
+)
+def test_a_long_line_takes_its_length_in_time(line: str) -> None:
+    """A word, or a line, of some hundred thousand characters takes a second and no minutes."""
+    start = time.process_time()
+    assert len(said(line)) >= len(line)
+    prose = Prose(NARROW)
+    prose.feed(line)
+    prose.finish()
+    assert time.process_time() - start < 10

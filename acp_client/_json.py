@@ -117,6 +117,8 @@ def _integer(digits: str) -> int | float:
 
 def text_bytes(text: bytes | bytearray | memoryview | str) -> bytes:
     """Return the bytes of a text. Raises `InvalidValueError` for what is none."""
+    if type(text) is bytes:
+        return text
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     return bytes(checked(text, bytes | bytearray | memoryview, "bytes or a string"))

@@ -43,7 +43,7 @@ from ._errors import (
 from ._framing import TOO_LONG, Framer
 from ._intake import Intake
 from ._limits import DEFAULT_LIMITS, Limits
-from ._locks import held, hold_locks
+from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
     Outgoing,
     cancel_notification,
@@ -394,14 +394,19 @@ class Store:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Wait for other threads; refuse whoever comes from within another turn of this one."""
-        with held(self._lock):
-            if self._busy is not None:
-                raise ReentryError("the store is in the middle of another call of this thread")
-            self._busy = threading.get_ident()
-            try:
-                yield
-            finally:
-                self._busy = None
+        lock, before = self._lock, holds(self._lock)
+        try:
+            with lock:
+                if self._busy is not None:
+                    raise ReentryError("the store is in the middle of another call of this thread")
+                self._busy = threading.get_ident()
+                try:
+                    yield
+                finally:
+                    self._busy = None
+        except BaseException:
+            let_go(lock, before)
+            raise
 
     def _reduce(self, batch: Drafts, told: Iterable[Told]) -> None:
         """Reduce events of any session; new options alone do not make a session."""

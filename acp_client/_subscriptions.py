@@ -209,6 +209,8 @@ class Subscriptions:
 
     def deliver(self) -> None:
         """Make the calls that wait, unless somebody is at it already."""
+        if not self.waiting:  # what this thread has added, if anything, is made by another
+            return
         turn = _Turn(threading.get_ident())
         try:
             with held(self._lock):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 
@@ -151,7 +151,7 @@ _PART: Final = 64
 """Levels that are parsed at once."""
 
 
-class _Hole(NamedTuple):
+class _Hole(msgspec.Struct, frozen=True, eq=False):
     """A container that is parsed already, and where it stands."""
 
     start: int

@@ -34,7 +34,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -110,7 +110,7 @@ class Subscription:
         return select(delivery.old) is not select(delivery.new)
 
 
-class Prepared(NamedTuple):
+class Prepared(Struct, frozen=True, eq=False):
     """What is to be told of a batch: calls of subscribers, and steps for readers."""
 
     calls: list[Call]

@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
-import attrs
 from msgspec import Struct
 
 from . import _events as facts
 from . import wire
-from ._decode import Report, decode_result
-from ._errors import Problem
+from ._decode import Report, decode_result, within
 from ._prompts import request_key
 
 Told: TypeAlias = tuple[str, facts.Event]
@@ -70,7 +68,7 @@ class Correlation:
         """Follow a message of the agent, which came on line `number`."""
         if isinstance(message, wire.Batch):
             placed = zip(message.places or range(len(message)), message, strict=True)
-            told = (self.received(each, number, _within(report, at)) for at, each in placed)
+            told = (self.received(each, number, within(report, at)) for at, each in placed)
             return [one for some in told for one in some]
         if isinstance(message, wire.Response):
             return self._settle(message, number, report)
@@ -185,15 +183,6 @@ class Correlation:
             self.agent = answer.result(wire.InitializeResponse) or self.agent
             return []
         return _SETTLE[request.method](answer)
-
-
-def _within(report: Report, place: int) -> Report:
-    """Report problems of one message of a batch array."""
-
-    def report_within(problem: Problem) -> None:
-        report(attrs.evolve(problem, path=f"$[{place}]{problem.path[1:]}"))
-
-    return report_within
 
 
 def _settle_new(answer: _Answer) -> list[Told]:

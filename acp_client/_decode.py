@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
+import attrs
 import msgspec
 
 from . import wire
@@ -42,6 +43,15 @@ Report = Callable[[Problem], object]
 
 def ignored(problem: Problem) -> None:
     """Leave alone what is wrong in the client's own lines: a problem is the peer's."""
+
+
+def within(report: Report, place: int) -> Report:
+    """Report problems of one message of a batch array."""
+
+    def report_within(problem: Problem) -> None:
+        report(attrs.evolve(problem, path=f"$[{place}]{problem.path[1:]}"))
+
+    return report_within
 
 
 Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError, TooDeep)
@@ -201,11 +211,12 @@ def decode_line(
 
 def _seems_unknown(data: bytes) -> bool:
     """Tell whether the first tag is one that nobody knows: to try it as another costs a refusal."""
-    start = data.find(_TAG) + len(_TAG)
-    return start >= len(_TAG) and data[start : data.find(b'"', start)] not in _TAGS
+    place = data.find(TAG_KEY)
+    start = data.find(b'"', place + len(TAG_KEY)) + 1
+    return place >= 0 and data[start : data.find(b'"', start)] not in _TAGS
 
 
-_TAG: Final = b'"sessionUpdate":"'
+TAG_KEY: Final = b'"sessionUpdate":'
 _TAGS: Final = frozenset(tag.encode() for tag in wire.UPDATE_TAGS)
 
 

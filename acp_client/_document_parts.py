@@ -174,12 +174,12 @@ def _wire_values_back(kind: Any, rules: Rules) -> Hook:
 
 
 def _structured(value: Any, kind: Any) -> tuple[Any, list[Any]]:
-    from ._lenient_values import path_text  # after `lenient_path` it is there
-
     structure, malformed = lenient_path()
     try:
         return structure(value, kind)
     except malformed as error:
+        from ._lenient_values import path_text  # after `lenient_path` it is there
+
         raise ValueError(f"{path_text(error.path)} {error.reason}".strip()) from None
 
 

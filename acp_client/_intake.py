@@ -39,7 +39,14 @@ import msgspec
 from msgspec import Struct
 
 from . import wire
-from ._decode import Refused, decode_unknown, decode_unknown_part, decode_update, raw_update
+from ._decode import (
+    TAG_KEY,
+    Refused,
+    decode_unknown,
+    decode_unknown_part,
+    decode_update,
+    raw_update,
+)
 from ._reducer import MESSAGE_TYPES, Drafts
 
 _Chunk: TypeAlias = tuple[type, str, str]
@@ -97,9 +104,6 @@ class _UnknownRun(Struct, frozen=True, gc=False, eq=False):
             return False
         self.append(update)
         return True
-
-
-_TAG: Final = b'"sessionUpdate":'
 
 
 @cache
@@ -200,8 +204,8 @@ def _begun(drafts: Drafts, line: bytes) -> _UnknownRun | None:
     append(update)
     raw = raw_update(line)
     start = line.rfind(raw)  # the last: of keys that are there twice, the last counts
-    place = line.find(_TAG, start)
-    tag = _string()(line, place + len(_TAG)) if place >= 0 else None
+    place = line.find(TAG_KEY, start)
+    tag = _string()(line, place + len(TAG_KEY)) if place >= 0 else None
     beginning = line[: tag.end()] if tag else line  # all of it: a run of lines that are the same
     tail = line[start + len(raw) :]
     return _UnknownRun(beginning, start, -len(tail), tail, append)

@@ -318,7 +318,7 @@ def _read(slot: _Slot, value: Any) -> Any:
 def _resource_contents(value: Any) -> Any:
     """Text wins over a blob; a resource with neither is malformed."""
     kinds = (wire.TextResourceContents, wire.BlobResourceContents)
-    return _first_good(value, [_hook(kind, _converter) for kind in kinds])
+    return _first_good(value, [structurer(kind) for kind in kinds])
 
 
 def _select_options(value: Any) -> Any:

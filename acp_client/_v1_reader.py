@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import attrs
 import msgspec
 
 from . import _v1_shapes as shapes
 from . import wire
-from ._decode import LineReader, Report
+from ._decode import LineReader, Report, within
 from ._errors import Problem
 from ._v1_diffs import is_old_diff
 
@@ -34,15 +33,8 @@ class ReaderV1(LineReader):
         message = self.read(data, unterminated)
         if not isinstance(message, wire.Batch):
             return [(message, self)]
-        return [(each, self._inside(at)) for at, each in zip(message.places, message, strict=True)]
-
-    def _inside(self, place: int) -> ReaderV1:
-        """Return what reads a message of a batch, and reports where in the batch it is."""
-
-        def report(problem: Problem) -> None:
-            self._report(attrs.evolve(problem, path=f"$[{place}]{problem.path[1:]}"))
-
-        return ReaderV1(self._number, report)
+        placed = zip(message.places, message, strict=True)
+        return [(each, ReaderV1(self._number, within(self._report, at))) for at, each in placed]
 
     def _message(self, value: Any, path: str) -> Any:
         if isinstance(value, dict):

@@ -415,3 +415,19 @@ print("cattrs" in sys.modules, len(store.problems))
         env={**os.environ, "PYTHONPATH": place},
     )
     assert done.stdout.split() == ["False", "True", "2"]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "  "])
+def test_an_unknown_variant_is_known_by_its_tag(
+    blank: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However blanks stand in the line, the lenient path is not asked for it."""
+    monkeypatch.setattr("acp_client._decode.decode_refused", None)
+    params = {"sessionId": "s1", "update": {"sessionUpdate": "_vendor", "n": 1}}
+    call = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    message, problems = acp_client.decode(json.dumps(call, separators=(",", f":{blank}")))
+    assert message == acp_client.wire.Notification(
+        "session/update",
+        acp_client.wire.UpdateSessionNotification("s1", acp_client.wire.Unknown(params["update"])),
+    )
+    assert problems == ()

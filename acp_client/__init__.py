@@ -49,7 +49,6 @@ from ._limits import Limits
 from ._outgoing import Outgoing
 from ._reader import Reader
 from ._reducer import apply, apply_all
-from ._serialization import dumps, loads, to_document, to_json
 from ._snapshot import (
     Compaction,
     Entries,
@@ -103,44 +102,55 @@ if typing.TYPE_CHECKING:
         TextAppended,
         UsageChanged,
     )
-    from ._comparison import changes
+    from ._compare import changes
     from ._memory import Memory
-    from ._playback import Feeder, feed
-    from ._recordings import Frame, Recording, read_recording
-    from ._storage import load, save
+    from ._recordings import Feeder, Frame, Recording, feed, read_recording
+    from ._storage import dumps, load, loads, save, to_document, to_json
 
-_LATER = {
-    "changes": "_comparison",
-    "feed": "_playback",
-    "load": "_storage",
-    "read_recording": "_recordings",
-    "save": "_storage",
-    "AvailableCommandsChanged": "_changes",
-    "Change": "_changes",
-    "ConfigOptionsChanged": "_changes",
-    "ContentReplaced": "_changes",
-    "EntryAdded": "_changes",
-    "EntryChanged": "_changes",
-    "Feeder": "_playback",
-    "Frame": "_recordings",
-    "InfoChanged": "_changes",
-    "ItemsAppended": "_changes",
-    "Memory": "_memory",
-    "NoticesAdded": "_changes",
-    "OutputAppended": "_changes",
-    "OutputReplaced": "_changes",
-    "PermissionsChanged": "_changes",
-    "PlanChanged": "_changes",
-    "PromptChanged": "_changes",
-    "Recording": "_recordings",
-    "Reset": "_changes",
-    "StateChanged": "_changes",
-    "TerminalAdded": "_changes",
-    "TerminalChanged": "_changes",
-    "TextAppended": "_changes",
-    "UsageChanged": "_changes",
+_MODULES_LOADED_LATER = {
+    "_changes": (
+        "AvailableCommandsChanged",
+        "Change",
+        "ConfigOptionsChanged",
+        "ContentReplaced",
+        "EntryAdded",
+        "EntryChanged",
+        "InfoChanged",
+        "ItemsAppended",
+        "NoticesAdded",
+        "OutputAppended",
+        "OutputReplaced",
+        "PermissionsChanged",
+        "PlanChanged",
+        "PromptChanged",
+        "Reset",
+        "StateChanged",
+        "TerminalAdded",
+        "TerminalChanged",
+        "TextAppended",
+        "UsageChanged",
+    ),
+    "_compare": ("changes",),
+    "_memory": ("Memory",),
+    "_recordings": (
+        "Feeder",
+        "Frame",
+        "Recording",
+        "feed",
+        "read_recording",
+    ),
+    "_storage": (
+        "dumps",
+        "load",
+        "loads",
+        "save",
+        "to_document",
+        "to_json",
+    ),
 }
 """What is loaded when it is first asked for, so that the import is lighter."""
+
+_LATER = {name: module for module, names in _MODULES_LOADED_LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

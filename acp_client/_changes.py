@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from . import wire
 from ._content import ContentBlocks, OutputBytes, ToolCallContents
-from ._growth import appended_transcript
+from ._continuation import appended_transcript
 from ._snapshot import (
     Compaction,
     Entry,

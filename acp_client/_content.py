@@ -121,7 +121,7 @@ class _TranscriptAccumulator:
 
     def __init__(self) -> None:
         # Only who shows terminals needs it: importing the package does not wait for it.
-        from ._transcript import TranscriptTail
+        from ._terminal_text import TranscriptTail
 
         self._shown = ""
         self._tail = TranscriptTail()

@@ -35,7 +35,7 @@ from ._json import (
 )
 
 if TYPE_CHECKING:
-    from ._lenient_values import Finding, Malformed
+    from ._lenient_scalars import Finding, Malformed
 
 T = TypeVar("T")
 Report = Callable[[Problem], object]
@@ -243,7 +243,7 @@ def lenient_path() -> tuple[Callable[[Any, type[T]], tuple[T, list[Finding]]], t
     # cattrs costs more than the rest of the package to import, and an agent that makes no
     # mistakes never needs it.
     from ._lenient import structure
-    from ._lenient_values import Malformed
+    from ._lenient_scalars import Malformed
 
     return structure, Malformed
 

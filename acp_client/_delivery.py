@@ -49,7 +49,7 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
         """What leads a renderer from `old` to `new`."""
         # Loading these takes as long as a fifth of the package, and a store may go unwatched.
         from ._changes import Reset
-        from ._comparison import changes
+        from ._compare import changes
 
         return (Reset(self.new),) if self.is_first else changes(self.old, self.new)
 

@@ -12,7 +12,7 @@ classes and the table in `_leniency`. The theory:
 - Keys that a class does not define are not looked at.
 
 Hooks take no context, so the problems of the message in hand are collected under a lock (see
-`_lenient_values`, which also has the hooks of JSON's own types). A signal handler that reads a
+`_lenient_scalars`, which also has the hooks of JSON's own types). A signal handler that reads a
 message while one is in hand puts that one's problems back.
 """
 
@@ -33,7 +33,7 @@ from msgspec import Struct, UnsetType
 from . import wire
 from ._json import Json
 from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
-from ._lenient_values import (
+from ._lenient_scalars import (
     Finding,
     Findings,
     Hook,

@@ -3,7 +3,8 @@
 The reducer is a pure fold: one snapshot and some events in, the next snapshot out. Each event type
 has one small function in one of two dispatch tables:
 
-- `_ON_DRAFT`: what the agent says, which works on the mutable draft of the batch (see `_draft`);
+- `_ON_DRAFT`: what the agent says, which works on the mutable draft of the batch
+  (see `_session_draft`);
 - `_ON_SNAPSHOT`: what the client does or learns, which is rare, may concern the whole session, and
   works on a finished snapshot.
 
@@ -27,10 +28,10 @@ from msgspec.structs import replace
 from . import _events as facts
 from . import wire
 from ._content import stored_block, stored_item
-from ._draft import Draft, changed
 from ._errors import InvalidValueError, checked
 from ._limits import DEFAULT_LIMITS, Limits
 from ._prompts import Answer, answered, lost, matched
+from ._session_draft import Draft, changed
 from ._snapshot import (
     Message,
     MessageType,

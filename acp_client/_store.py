@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 
 from . import _events as facts
 from . import wire
-from ._correlation import Told
+from ._chunk_runs import Intake
 from ._decode import decode_refused
 from ._delivery import Origin
 from ._errors import (
@@ -41,7 +41,6 @@ from ._errors import (
     checked,
 )
 from ._framing import TOO_LONG, Framer
-from ._intake import Intake
 from ._limits import DEFAULT_LIMITS, Limits
 from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
@@ -51,9 +50,9 @@ from ._outgoing import (
     permission_answer,
     prompt_request,
 )
-from ._protocol import Connection, Protocol
 from ._reader import Reader
 from ._reducer import Drafts
+from ._requests import Told
 from ._snapshot import Snapshot
 from ._subscriptions import (
     Callback,
@@ -63,6 +62,7 @@ from ._subscriptions import (
     Subscriptions,
     print_callback_error,
 )
+from ._versions import Connection, Protocol
 
 if TYPE_CHECKING:
     from ._memory import Memory

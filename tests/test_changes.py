@@ -32,7 +32,7 @@ from acp_client import (
     Terminals,
     ToolCall,
     ToolCallContents,
-    _growth,
+    _continuation,
     wire,
 )
 from acp_client._changes import (
@@ -57,7 +57,7 @@ from acp_client._changes import (
     TextAppended,
     UsageChanged,
 )
-from acp_client._comparison import changes
+from acp_client._compare import changes
 from acp_client._containers import Items, Keyed, measured
 from acp_client._content import stored_block, stored_item
 from acp_client._text import Position, heal_surrogates
@@ -605,7 +605,7 @@ def test_matching_leads_from_any_list_to_any_other(
     old: list[Any], new: list[Any], in_place: bool
 ) -> None:
     """Deleting, inserting and replacing what a matching names gives the new list."""
-    matching = _growth.matched(old, new, lambda item: item[0], in_place=in_place)
+    matching = _continuation.matched(old, new, lambda item: item[0], in_place=in_place)
     held = list(old)
     for place in reversed(matching.removed):
         del held[place]
@@ -621,7 +621,7 @@ def test_matching_keeps_as_much_as_there_is_to_keep(
     old: list[str], kept: int, new: list[str]
 ) -> None:
     """No more is removed than must be: the rest is a longest common subsequence."""
-    found = _growth.matched(old, new[:kept], str)
+    found = _continuation.matched(old, new[:kept], str)
     longest = max(
         size
         for size in range(kept + 1)
@@ -676,7 +676,7 @@ def test_permissions_match_as_whole_lists_do(
     around = attrs.evolve(whole.surroundings, permissions=moved)
     old, new = without(whole, *fresh), without(attrs.evolve(whole, surroundings=around), *gone)
     lists = old.permissions, new.permissions
-    expected = _growth.matched(*lists, lambda one: one.request_id)
+    expected = _continuation.matched(*lists, lambda one: one.request_id)
     for step in changes(old, new):
         assert isinstance(step, PermissionsChanged)
         assert (step.removed, step.added, step.changed) == tuple(expected)
@@ -698,7 +698,7 @@ def test_one_permission_among_thousands_costs_little(place: int) -> None:
     old = asked(2_000)
     new = without(old, place)
     lists = old.permissions, new.permissions
-    whole = seconds(lambda: _growth.matched(*lists, lambda one: one.request_id))
+    whole = seconds(lambda: _continuation.matched(*lists, lambda one: one.request_id))
     assert seconds(lambda: changes(old, new)) < whole / 5
     assert seconds(lambda: changes(new, old)) < whole / 5
 
@@ -831,13 +831,13 @@ def test_text_that_was_there_is_not_read_again(monkeypatch: pytest.MonkeyPatch) 
     history = [after(chunk("one "))]
     changes(history[0], after(chunk("two "), base=history[0]))
     read: list[int] = []
-    walked = _growth._walked
+    walked = _continuation._walked
 
     def counted(ending: Any, items: Sequence[Any], index: int = 0) -> Any:
         read.append(len(items))
         return walked(ending, items, index)
 
-    monkeypatch.setattr(_growth, "_walked", counted)
+    monkeypatch.setattr(_continuation, "_walked", counted)
     for number in range(60):
         history.append(after(chunk(f"{number} "), base=history[-1]))
         changes(history[-2], history[-1])

@@ -19,7 +19,7 @@ from acp_client import (
     wire,
 )
 from acp_client._delivery import Delivery
-from acp_client._protocol import Protocol
+from acp_client._versions import Protocol
 
 OUTPUT = {"terminalId": "t"}
 

@@ -30,11 +30,11 @@ from traffic import (
 )
 
 from acp_client import Limits, Problem, Store
-from acp_client._cli_replay import Pace
+from acp_client._cli.replay import Pace
 from acp_client._delivery import Delivery
-from acp_client._playback import feed
-from acp_client._protocol import Protocol
-from acp_client._recordings import Frame, read_recording
+from acp_client._recordings.playback import feed
+from acp_client._recordings.reading import Frame, read_recording
+from acp_client._versions import Protocol
 
 SCALE = int(os.environ.get("ACP_CLIENT_SCALE", "1"))
 MEBIBYTE = 1024 * 1024
@@ -417,8 +417,8 @@ def test_a_clock_that_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
         pauses.append(seconds)
         now[0] += seconds
 
-    monkeypatch.setattr("acp_client._cli_replay.time.sleep", sleep)
-    monkeypatch.setattr("acp_client._cli_replay.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("acp_client._cli.replay.time.sleep", sleep)
+    monkeypatch.setattr("acp_client._cli.replay.time.monotonic", lambda: now[0])
     pace = Pace(1.0, lambda: None)
     times = [5.0, 4.0, 4.5, 1e300, -1e300, 0.0, None, 0.5, 0.25, 1.0]
     for number, stamp in enumerate(times, 1):

@@ -35,7 +35,7 @@ from acp_client import Event, Limits, Snapshot, Store, wire
 from acp_client._decode import Refused, convert, decode_update
 from acp_client._json import encode, parse
 from acp_client._lenient import structure
-from acp_client._lenient_values import Malformed
+from acp_client._lenient_scalars import Malformed
 
 EMPTY = Snapshot("s1")
 DEFAULT = Limits()

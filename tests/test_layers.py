@@ -1,4 +1,8 @@
-"""The layers of the package: imports point down only, and nothing is imported behind one's back."""
+"""The shape of the package: a flat core, satellites in folders, and imports that point down.
+
+`ls acp_client` is the table below. A module may import from its own layer and from those beneath
+it; a folder is one room of the table, and is entered through its `__init__` alone.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -14,34 +17,44 @@ import pytest
 
 import acp_client
 
-MODULES = sorted(Path(acp_client.__file__).parent.glob("*.py"))
-NAMES = {path.stem for path in MODULES}
+PACKAGE = Path(acp_client.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("_errors", "_value", "_locks", "_json", "_text", "_cells", "_transcript", "_limits",
-     "_containers", "_version", "wire"),
-    ("_leniency", "_lenient", "_lenient_values", "_decode", "_framing", "_content", "_snapshot",
-     "_events", "_v1_diffs", "_v1_shapes"),
-    ("_prompts", "_changes", "_growth", "_comparison", "_document*", "_memory",
-     "_outgoing", "_serialization", "_storage",
-     "_recording*", "_v1_*"),
-    ("_entity_drafts", "_draft", "_reducer"),
-    ("_intake", "_correlation", "_protocol", "_v1", "_delivery", "_reader", "_subscriptions",
-     "_store"),
-    ("_playback", "_cli*", "__main__", "__init__"),
-)  # fmt: skip
-"""From the bottom; a module may import from its own layer and from those below."""
+LAYERS: tuple[frozenset[str], ...] = tuple(
+    frozenset(line.split())
+    for line in """
+        _errors _limits _value _locks _json _text _version wire
+        _terminal_text _containers
+        _leniency _lenient _lenient_scalars _decode _framing _content _snapshot _events
+        _prompts _outgoing _changes _continuation _compare _memory
+        _session_draft _entity_drafts _reducer
+        _requests _v1 _versions _storage
+        _chunk_runs _delivery _subscriptions _reader _store
+        _recordings
+        _cli
+        __init__ __main__
+    """.strip().splitlines()
+)
+"""The rooms of the package from the ground up."""
 
 EXTRAS = ("click", "rich")
 NOT_NAMES = ("utils", "helpers", "common", "core", "manager", "base")
 
 
+def named(path: Path) -> str:
+    """Return a module's dotted name within the package, such as `_v1.echo`."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def room(name: str) -> str:
+    """Return the room that a module is in: its folder, or itself."""
+    return name.partition(".")[0]
+
+
 def layer(name: str) -> int:
-    """Give the layer of a module; the first name or pattern that fits counts."""
-    for height, patterns in enumerate(LAYERS):
-        if any(fnmatch(name, pattern) for pattern in patterns):
-            return height
-    raise LookupError(f"{name} is in no layer")
+    """Return the height of a module's room."""
+    return next(height for height, rooms in enumerate(LAYERS) if room(name) in rooms)
 
 
 def tree(path: Path) -> ast.Module:
@@ -49,17 +62,24 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+NAMES = {named(path) for path in MODULES}
+
+
 def imported(path: Path) -> set[str]:
-    """Give the modules of the package that a module imports, wherever it does."""
+    """Return the modules of the package that a module imports, wherever it does."""
+    here = path.relative_to(PACKAGE).parts[:-1]
     found: set[str] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and node.level:
-            found |= {node.module} if node.module else {alias.name for alias in node.names}
-    return found & NAMES
+            folder = here[: len(here) - node.level + 1]
+            base = ".".join([*folder, *([node.module] if node.module else [])])
+            inside = {".".join(filter(None, [base, alias.name])) for alias in node.names} & NAMES
+            found |= inside or {base if base in NAMES else f"{base}.__init__".lstrip(".")}
+    return found
 
 
 def foreign(path: Path) -> set[str]:
-    """Give what a module imports from elsewhere."""
+    """Return the packages from elsewhere that a module imports."""
     found: set[str] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
@@ -69,36 +89,44 @@ def foreign(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+each_module = pytest.mark.parametrize("path", MODULES, ids=named)
+
+
+@each_module
 def test_imports_point_down(path: Path) -> None:
     """A module imports only from its own layer and from those below."""
-    above = {name for name in imported(path) if layer(name) > layer(path.stem)}
-    assert above == set()
+    assert {name for name in imported(path) if layer(name) > layer(named(path))} == set()
+
+
+@each_module
+def test_folders_are_entered_through_their_door(path: Path) -> None:
+    """Nothing outside a folder imports one of its modules."""
+    outside = {name for name in imported(path) if room(name) != room(named(path))}
+    assert {name for name in outside if "." in name and not name.endswith(".__init__")} == set()
 
 
 def test_imports_make_no_circle() -> None:
-    """Within a layer, and with what is imported late, no module needs itself."""
-    graph = {path.stem: imported(path) for path in MODULES}
-    assert len(list(TopologicalSorter(graph).static_order())) == len(NAMES)
+    """No module needs itself, late imports included."""
+    graph = {named(path): imported(path) for path in MODULES}
+    assert set(TopologicalSorter(graph).static_order()) == NAMES
 
 
-def test_every_pattern_is_needed() -> None:
-    """The table names no module that is not there."""
-    for pattern in (pattern for patterns in LAYERS for pattern in patterns):
-        assert any(fnmatch(name, pattern) for name in NAMES), pattern
+def test_the_table_names_every_room() -> None:
+    """The table of layers is what `ls` shows."""
+    assert {name for rooms in LAYERS for name in rooms} == {room(name) for name in NAMES}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@each_module
 def test_libraries_are_where_they_belong(path: Path) -> None:
     """The package imports itself by relative names, and those of the command line only there."""
     libraries = foreign(path)
     assert "acp_client" not in libraries
-    assert path.stem.startswith("_cli") or libraries.isdisjoint(EXTRAS)
+    assert room(named(path)) == "_cli" or libraries.isdisjoint(EXTRAS)
     assert libraries.isdisjoint({"pickle", "marshal", "shelve"})
 
 
 def inner_imports(path: Path) -> Iterator[tuple[ast.FunctionDef, ast.stmt]]:
-    """Give the imports inside functions."""
+    """Return the imports inside functions."""
     for function in ast.walk(tree(path)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
@@ -107,28 +135,28 @@ def inner_imports(path: Path) -> Iterator[tuple[ast.FunctionDef, ast.stmt]]:
 
 
 def comments(path: Path) -> set[int]:
-    """Give the lines that have a comment."""
+    """Return the lines that have a comment."""
     tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
     return {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@each_module
 def test_imports_inside_functions_say_why(path: Path) -> None:
     """What is imported late has a comment in its function, above it or beside it."""
     commented = comments(path)
     for function, node in inner_imports(path):
         lines = range(function.lineno, (node.end_lineno or node.lineno) + 1)
-        assert commented.intersection(lines), f"{path.stem}.{function.name}: {ast.unparse(node)}"
+        assert commented.intersection(lines), f"{named(path)}.{function.name}: {ast.unparse(node)}"
 
 
 def test_modules_are_private() -> None:
     """The only public submodule is `wire`; names that say nothing are not used."""
-    public = {name for name in NAMES if not name.startswith("_")}
+    public = {room(name) for name in NAMES if not name.startswith("_")}
     assert public == {"wire"}
-    assert NAMES.isdisjoint({f"_{name}" for name in NOT_NAMES})
+    assert {name.split(".")[-1].lstrip("_") for name in NAMES}.isdisjoint(NOT_NAMES)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@each_module
 def test_modules_say_their_job(path: Path) -> None:
     """Every module begins with what it is for."""
     assert ast.get_docstring(tree(path)) or path.stem == "_version"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from acp_client import wire
 from acp_client._json import parse
 from acp_client._lenient import structure
-from acp_client._lenient_values import Finding, Malformed, path_text
+from acp_client._lenient_scalars import Finding, Malformed, path_text
 
 TEXT = {"type": "text", "text": "x"}
 SWITCH = {"type": "boolean", "configId": "c", "name": "n"}

@@ -24,7 +24,7 @@ from test_neovim_drawing import drawn
 from traffic import BUNDLED, ROOT, replayed
 
 import acp_client
-from acp_client._recordings import read_recording
+from acp_client._recordings.reading import read_recording
 
 if shutil.which("nvim") is None or importlib.util.find_spec("pynvim") is None:
     pytest.skip("there is no Neovim, or no pynvim", allow_module_level=True)

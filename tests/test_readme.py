@@ -15,7 +15,7 @@ import pytest
 
 import acp_client
 from acp_client import wire
-from acp_client._recordings import FORMAT_NAMES
+from acp_client._recordings.reading import FORMAT_NAMES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -175,7 +175,7 @@ def test_the_pages_name_something() -> None:
 def options_of_commands() -> dict[str, set[str]]:
     """Give the options of each command of the command line."""
     pytest.importorskip("click")
-    from acp_client._cli import commands  # only with the extra
+    from acp_client._cli.commands import commands  # only with the extra
 
     return {
         name: {option for parameter in command.params for option in parameter.opts}

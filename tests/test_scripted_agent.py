@@ -16,7 +16,7 @@ from recording_tape import PERMISSION_OPTIONS, Recording, Session, connect, new_
 from traffic import BUNDLED, ROOT, replayed
 
 from acp_client import Snapshot, Store, wire
-from acp_client._recordings import read_recording
+from acp_client._recordings.reading import read_recording
 
 AGENT = ROOT / "examples" / "scripted_agent.py"
 PATIENCE = 30  # seconds until an agent that says nothing is ended

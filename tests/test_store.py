@@ -34,7 +34,7 @@ from acp_client import (
     UnknownSessionError,
     wire,
 )
-from acp_client._protocol import Protocol
+from acp_client._versions import Protocol
 
 HI = [text("hi")]
 RUNNING = update_line("state_update", state="running")

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from toy_renderer import ToyRenderer, drawn
 from traffic import chunk_line, line, permission_line, text, update_line
 
-from acp_client import Limits, Outgoing, Snapshot, Store, _comparison, wire
+from acp_client import Limits, Outgoing, Snapshot, Store, wire
+from acp_client import _compare as _comparison
 from acp_client._changes import EntryAdded, Reset, TextAppended
-from acp_client._comparison import changes
+from acp_client._compare import changes
 from acp_client._delivery import Delivery
 from acp_client._reader import Reader
 from acp_client._subscriptions import Subscription, Subscriptions

@@ -26,8 +26,8 @@ from traffic import BUNDLED, line, permission_line, snapshots, text, update_line
 
 import acp_client
 from acp_client import Snapshot, Store, escape, escape_html
-from acp_client._cli import commands
-from acp_client._recordings import read_recording
+from acp_client._cli.commands import commands
+from acp_client._recordings.reading import read_recording
 from acp_client._text import escape_json
 
 TERMINAL = {

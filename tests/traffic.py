@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import acp_client
 from acp_client import Event, Problem, wire
-from acp_client._correlation import Correlation
 from acp_client._decode import decode_line
 from acp_client._json import parse
-from acp_client._protocol import Protocol
+from acp_client._requests import Correlation
+from acp_client._versions import Protocol
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

@@ -37,10 +37,10 @@ from acp_client import Limits, Problem, RecordingError, Snapshot, Store, StoredS
 from acp_client._decode import decode_refused
 from acp_client._delivery import Delivery
 from acp_client._json import encode, parse
-from acp_client._playback import feed
-from acp_client._protocol import Protocol
-from acp_client._recording_json import trim
-from acp_client._recordings import FORMAT_NAMES, read_recording, write_envelope
+from acp_client._recordings.json_slices import trim
+from acp_client._recordings.playback import feed
+from acp_client._recordings.reading import FORMAT_NAMES, read_recording, write_envelope
+from acp_client._versions import Protocol
 
 STEP = 96
 """Bytes of a tape that one step takes."""

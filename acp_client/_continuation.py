@@ -1,0 +1,330 @@
+"""How what grows in one snapshot continues what was there in another: texts, output, lists.
+
+Three questions are answered here, each at the cost of what came new where the two versions share
+their beginning, and by comparing values where they share nothing (a snapshot loaded from a file).
+
+*Content.* A renderer draws the text of an entry as one string, and other items between. So content
+is taken in *runs*: of text items, joined, and of others. New content continues old content if the
+old items are its beginning. The last items of the old may be cut otherwise, as long as they are
+text of one style and their text is the beginning of the new run: an agent that replaces a message
+by a longer one has only appended.
+
+A text may end with half a character: a high surrogate whose other half comes with the next chunk.
+The run that brings it begins *at* the half, and replaces it. If something other than text came
+between the halves, then no run can say so, and the content counts as replaced.
+
+*Where a text ends*, its `Ending`, would cost the whole text to find. It is found once and then
+kept with each version that is compared, so the next comparison goes on from there.
+
+*Lists* that an agent replaces whole are matched item by item (`matched`), so that a renderer
+touches only what differs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from . import wire
+from ._containers import measured
+from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._terminal_text import TranscriptTail
+from ._text import Position, heal_surrogates
+
+T = TypeVar("T")
+Content: TypeAlias = ContentBlocks | ToolCallContents
+
+# --- Content ---
+
+
+class Ending(NamedTuple):
+    """Where some text ends.
+
+    `half` is a high surrogate behind `position`, which may be half a character; `is_passed` tells
+    that something other than text has come after it.
+    """
+
+    position: Position = Position()
+    half: str = ""
+    is_passed: bool = False
+
+
+class Run(NamedTuple):
+    """Content items from `first` up to `stop`: of text, or of others, which have no `text`.
+
+    The text begins at `start`, with `replaced` characters of what was there before (half a
+    character). `is_torn` tells that its first character began before items that are not text.
+    """
+
+    first: int
+    stop: int
+    start: Position
+    text: str | None = None
+    replaced: int = 0
+    is_torn: bool = False
+
+
+def appended_runs(old: Content, new: Content) -> list[Run] | None:
+    """Return the runs by which `new` continues `old`, or `None` if it does not."""
+    if new.grew_from(old):
+        return _continued(old, new, len(old))
+    kept = _common_length(old.stored(), new.stored())
+    return _continued(old, new, kept) if kept == len(old) else _recut(old, new, kept)
+
+
+def _continued(old: Content, new: Content, kept: int) -> list[Run] | None:
+    """Return the runs of `new` behind all items of `old`."""
+    ending = measured(old, lambda: _walked(Ending(), old.stored())[0])
+    ending, runs = _walked(ending, new.stored(kept), kept)
+    measured(new, lambda: ending)
+    return _untorn(runs)
+
+
+def _recut(old: Content, new: Content, kept: int) -> list[Run] | None:
+    """Return the runs of `new` behind the text of `old`, whose last items are cut otherwise."""
+    rest = new.stored(kept)
+    tail = old.stored(kept)
+    head = _alike(rest, _style(tail[0]))
+    if not head or len(_alike(tail, _style(tail[0]))) < len(tail):
+        return None
+    before, _ = _walked(Ending(), old.stored()[:kept])
+    (was,), (now,) = _walked(before, tail)[1], _walked(before, head)[1]
+    ending, runs = _walked(before, rest, kept)
+    if was.start != now.start or _kept(was.text or "", now.text or "") is None:
+        return None
+    measured(new, lambda: ending)
+    return _untorn([_behind(runs[0], was.text or ""), *runs[1:]])
+
+
+def _behind(run: Run, text: str) -> Run:
+    """Return what a run of text has behind `text`, with which it begins."""
+    whole = run.text or ""
+    kept = _kept(text, whole) or 0
+    start = run.start.after(text[:kept])
+    return run._replace(start=start, text=whole[kept:], replaced=len(text) - kept)
+
+
+def _untorn(runs: list[Run]) -> list[Run] | None:
+    return None if any(run.is_torn for run in runs) else runs
+
+
+def _walked(ending: Ending, items: Sequence[Any], index: int = 0) -> tuple[Ending, list[Run]]:
+    """Take items from `index` on as runs, behind a text with some ending; return the new one."""
+    runs = []
+    for is_text, group in groupby(map(_text_of, items), _is_text):
+        texts: list[Any] = list(group)
+        if is_text:
+            ending, run = _text_run(ending, "".join(texts), index, index + len(texts))
+        else:
+            run = Run(index, index + len(texts), ending.position.after(ending.half))
+            ending = ending._replace(is_passed=True)
+        runs.append(run)
+        index = run.stop
+    return ending, runs
+
+
+def _is_text(text: str | None) -> bool:
+    return text is not None
+
+
+def _text_run(ending: Ending, text: str, index: int, stop: int) -> tuple[Ending, Run]:
+    position, half, is_passed = ending
+    if not text:
+        return ending, Run(index, stop, position.after(half), "")
+    if half and "\udc00" <= text[0] <= "\udfff":
+        run = Run(index, stop, position, heal_surrogates(half + text), 1, is_passed)
+    else:
+        run = Run(index, stop, position.after(half), heal_surrogates(text))
+    return _ending(run.start, run.text or ""), run
+
+
+def _ending(start: Position, text: str) -> Ending:
+    if "\ud800" <= text[-1] <= "\udbff":
+        return Ending(start.after(text[:-1]), text[-1])
+    return Ending(start.after(text))
+
+
+def _text_of(item: Any) -> str | None:
+    if type(item) is str:
+        return item
+    block = item.content if type(item) is wire.Content else item
+    return block.text if type(block) is wire.TextContent else None
+
+
+def _style(item: Any) -> Any:
+    """Return what a text item has beside its text; `None` for an item that is not text."""
+    if type(item) is str:
+        return ()
+    block = item.content if type(item) is wire.Content else item
+    return (block.annotations, block.meta, item.meta) if type(block) is wire.TextContent else None
+
+
+def _alike(items: Sequence[Any], style: Any) -> Sequence[Any]:
+    """Return the text items of one style with which some items begin."""
+    if style is None:
+        return ()
+    differs = (place for place, item in enumerate(items) if _style(item) != style)
+    return items[: next(differs, len(items))]
+
+
+def _kept(old: str, new: str) -> int | None:
+    """Tell how many characters of `old` stay where `new` continues it; `None` if it does not."""
+    if new.startswith(old):
+        return len(old)
+    place = len(old) - 1
+    if "\ud800" <= old[-1] <= "\udbff" and new.startswith(old[:place]) and place < len(new):
+        whole = new[place] > "\uffff" and (ord(new[place]) - 0x10000) >> 10 == ord(old[-1]) & 0x3FF
+        return place if whole else None
+    return None
+
+
+def _common_length(old: Sequence[Any], new: Sequence[Any]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    differs = (place for place, (a, b) in pairs if a is not b and a != b)
+    return next(differs, min(len(old), len(new)))
+
+
+# --- Output ---
+
+
+class _OutputEnding:
+    """Where output ends: its length, and once somebody asked, where its transcript goes on."""
+
+    __slots__ = ("length", "transcript")
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.transcript: tuple[Position, TranscriptTail] | None = None
+
+
+def _output_ending(output: OutputBytes) -> _OutputEnding:
+    return measured(output, lambda: _OutputEnding(sum(map(len, output.stored()))))
+
+
+def appended_output(old: OutputBytes, new: OutputBytes, dropped: int) -> tuple[int, bytes] | None:
+    """Return the bytes that `new` adds to `old` without the first `dropped`, and where they begin.
+
+    `None` if it does not continue that.
+    """
+    offset = _output_ending(old).length - dropped
+    if new.grew_from(old) and not dropped:
+        data = b"".join(new.stored(len(old)))
+    else:
+        begun, whole = old.data[dropped:], new.data
+        if offset < 0 or not whole.startswith(begun):
+            return None
+        data = whole[offset:]
+    measured(new, lambda: _OutputEnding(offset + len(data)))
+    return offset, data
+
+
+def appended_transcript(old: OutputBytes, new: OutputBytes, data: bytes) -> tuple[Position, str]:
+    """Return where the transcript of `old` changes by `data`, and its text from there on."""
+    settled, tail = _transcript_ending(old)
+    tail, more = tail.fed(data)
+    _output_ending(new).transcript = settled.after(more), tail
+    return settled, more + tail.line
+
+
+def _transcript_ending(output: OutputBytes) -> tuple[Position, TranscriptTail]:
+    ending = _output_ending(output)
+    if ending.transcript is None:
+        tail, settled = TranscriptTail().fed(output.data)
+        ending.transcript = Position().after(settled), tail
+    return ending.transcript
+
+
+# --- Lists ---
+
+
+class Matching(NamedTuple):
+    """The least that leads from an old list to a new one.
+
+    `removed` are places in the old list; `added` and `changed` are places in the new one. Whoever
+    deletes the removed, inserts the added in ascending order, and replaces the changed, has it.
+    """
+
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
+    changed: tuple[int, ...]
+
+
+def matched(
+    old: Sequence[T],
+    new: Sequence[T],
+    key: Callable[[T], Hashable],
+    *,
+    in_place: bool = False,
+) -> Matching:
+    """Match the items of two lists by their keys, in their order.
+
+    With `in_place`, an item that has no match may have changed its key: it is matched with the one
+    in its place, between matches on both sides.
+    """
+    pairs = _pairs(list(_numbered(old, key)), list(_numbered(new, key)))
+    if in_place:
+        pairs = list(_with_neighbours(pairs, len(old), len(new)))
+    before, after = {a for a, _ in pairs}, {b for _, b in pairs}
+    return Matching(
+        tuple(place for place in range(len(old)) if place not in before),
+        tuple(place for place in range(len(new)) if place not in after),
+        tuple(b for a, b in pairs if old[a] is not new[b] and old[a] != new[b]),
+    )
+
+
+def _numbered(items: Sequence[T], key: Callable[[T], Hashable]) -> Iterator[Hashable]:
+    """Yield the keys of items, each with how often it was there before."""
+    seen: dict[Hashable, int] = {}
+    for item in items:
+        found = key(item)
+        seen[found] = seen.get(found, -1) + 1
+        yield found, seen[found]
+
+
+def _pairs(old: list[Hashable], new: list[Hashable]) -> list[tuple[int, int]]:
+    """Pair the places of equal keys, as many as there can be in ascending order on both sides."""
+    places = {key: place for place, key in enumerate(old)}
+    common = [(places[key], place) for place, key in enumerate(new) if key in places]
+    ends: list[int] = []  # of the ascending sequences of each length, the least last place
+    chains: list[Any] = []  # those sequences, each as a pair and the chain before it
+    for pair in common:
+        length = bisect_left(ends, pair[0])
+        chain = (pair, chains[length - 1] if length else None)
+        ends[length : length + 1] = [pair[0]]
+        chains[length : length + 1] = [chain]
+    return _unchained(chains[-1] if chains else None)
+
+
+def _unchained(chain: Any) -> list[tuple[int, int]]:
+    pairs = []
+    while chain is not None:
+        pair, chain = chain
+        pairs.append(pair)
+    return pairs[::-1]
+
+
+def _with_neighbours(pairs: list[tuple[int, int]], old: int, new: int) -> Iterator[tuple[int, int]]:
+    """Yield the pairs, and those of places between them that have no match."""
+    a = b = 0
+    for pair in [*pairs, (old, new)]:
+        yield from zip(range(a, pair[0]), range(b, pair[1]), strict=False)
+        if pair != (old, new):
+            yield pair
+        a, b = pair[0] + 1, pair[1] + 1
+
+
+def overlap(old: Sequence[T], new: Sequence[T]) -> int:
+    """Tell with how many of its items `old` ends that `new` begins with."""
+    for length in range(min(len(old), len(new)), 0, -1):
+        if new[length - 1] is old[-1] and _same(old[-length:], new[:length]):
+            return length
+    for length in range(min(len(old), len(new)), 0, -1):
+        if new[length - 1] == old[-1] and old[-length:] == new[:length]:
+            return length
+    return 0
+
+
+def _same(old: Sequence[T], new: Sequence[T]) -> bool:
+    return all(a is b for a, b in zip(old, new, strict=True))

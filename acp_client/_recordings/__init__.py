@@ -1,0 +1,20 @@
+"""Recorded traffic: any of the known formats to frames, and frames into a store.
+
+`reading` is the way in: it asks `detection` which format a stream is in, and the module of that
+format cuts the stream into frames. `playback` plays frames into a store.
+"""
+
+from __future__ import annotations
+
+from .playback import Feeder, feed
+from .reading import FORMAT_NAMES, Frame, Recording, read_recording, write_envelope
+
+__all__ = [
+    "FORMAT_NAMES",
+    "Feeder",
+    "Frame",
+    "Recording",
+    "feed",
+    "read_recording",
+    "write_envelope",
+]

@@ -1,0 +1,211 @@
+"""Who wrote a message: the client or the agent.
+
+Most methods belong to one side. A raw stream that holds both sides says no more; there it is
+inferred, in this order:
+
+1. *Method.* A request or notification is of the side that owns the method; of the agent if no side
+   is known to. `$/cancel_request` comes from the side whose request of that id is open.
+2. *Shape of the result.* `outcome`, `action`, `terminalId` and the like answer an agent's request,
+   `messageId`, `sessionId`, `stopReason` and the like a client's. It goes before the id, because
+   in a recording of one side the other's requests are missing and ids coincide.
+3. *Id.* A response goes to the side whose request with that id is open, so the other wrote it. If
+   both have one open, or none, or no message of the client has been seen, it is the agent's.
+4. Everything else, also what is no JSON, is the agent's: its output is what people record.
+
+A batch goes by the first of its messages that tells.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from .json_slices import Members, NotJson, elements, members, string, value
+
+_CLIENT_METHODS: Final = frozenset(
+    {
+        "initialize",
+        "authenticate",
+        "logout",
+        "auth/login",
+        "auth/logout",
+        "auth/status",
+        "session/archive",
+        "session/cancel",
+        "session/close",
+        "session/delete",
+        "session/fork",
+        "session/list",
+        "session/load",
+        "session/new",
+        "session/prompt",
+        "session/resume",
+        "session/set_config_option",
+        "session/set_mode",
+        "session/set_model",
+        "session/set_title",
+        "session/status",
+        "session/unarchive",
+        "terminal/cancel",
+        "tool_call/cancel",
+    }
+)
+_AGENT_METHODS: Final = frozenset(
+    {
+        "auth/status_update",
+        "session/request_permission",
+        "session/update",
+        "terminal/create",
+        "terminal/kill",
+        "terminal/output",
+        "terminal/release",
+        "terminal/wait_for_exit",
+    }
+)
+_CLIENT_AREAS: Final = ("document/", "nes/", "providers/")
+_AGENT_AREAS: Final = ("elicitation/", "fs/", "session/elicitation")
+
+_CLIENT_RESULTS: Final = frozenset({"action", "exitCode", "outcome", "output", "terminalId"})
+_AGENT_RESULTS: Final = frozenset(
+    {
+        "agentCapabilities",
+        "authMethods",
+        "availableCommands",
+        "capabilities",
+        "configOptions",
+        "messageId",
+        "models",
+        "modes",
+        "protocolVersion",
+        "sessionId",
+        "sessions",
+        "stopReason",
+    }
+)
+
+_NO_LETTER: Final = re.compile(r"[^a-z0-9<>]+")
+_WORDS: Final = {
+    "sent": "> >> out outbound outgoing send sent stdin tx write written "
+    "client c2a fromclient toagent clienttoagent clientagent client>agent "
+    "editor fromeditor editortoagent editor>agent",
+    "received": "< << in inbound incoming read receive received recv rx stdout "
+    "agent a2c fromagent toclient agenttoclient agentclient agent>client "
+    "toeditor agenttoeditor agent>editor",
+}
+_SIDES: Final = {word: side == "sent" for side, words in _WORDS.items() for word in words.split()}
+
+Id = int | float | str | bytes
+
+
+def word_sent(word: str) -> bool | None:
+    """Tell whether a recorder's word for a direction means that the client wrote the message."""
+    return _SIDES.get(_NO_LETTER.sub("", word.lower()))
+
+
+def method_sent(method: str) -> bool | None:
+    """Tell whether the client calls this method; None if it is not known whose it is."""
+    if method in _CLIENT_METHODS or method.startswith(_CLIENT_AREAS):
+        return True
+    if method in _AGENT_METHODS or method.startswith(_AGENT_AREAS):
+        return False
+    return None
+
+
+def method_of(message: Members) -> str | None:
+    """Give the method of a message: None if it has none, empty if it is no string."""
+    if "method" not in message:
+        return None
+    try:
+        return string(bytes(message["method"]))
+    except NotJson:
+        return ""
+
+
+def call_sent(data: bytes) -> bool | None:
+    """Tell by its method alone who must have written a message; None if it does not say."""
+    try:
+        method = method_of(members(data))
+    except NotJson:
+        return None
+    return None if method is None else method_sent(method)
+
+
+class Directions:
+    """Infers who wrote each message of a stream; keeps which requests are open."""
+
+    def __init__(self) -> None:
+        self._open_from_client: set[Id] = set()
+        self._open_from_agent: set[Id] = set()
+        self._client_seen = False
+
+    def sent(self, data: bytes) -> bool:
+        """Tell whether the client wrote this; to be asked for every message, in order."""
+        try:
+            if data.startswith(b"["):
+                return self._batch_sent(elements(data))
+            return bool(self._message_sent(members(data)))
+        except NotJson:
+            return False
+
+    def _batch_sent(self, batch: list[msgspec.Raw]) -> bool:
+        objects = [text for text in map(bytes, batch) if text.startswith(b"{")]
+        told = [self._message_sent(members(text)) for text in objects]
+        return next((sent for sent in told if sent is not None), False)
+
+    def _message_sent(self, message: Members) -> bool | None:
+        """Tell who wrote one message, None if nothing does, and note what opens or closes."""
+        method = method_of(message)
+        if method is None:
+            sent = self._response_sent(message)
+        elif method == "$/cancel_request":
+            sent = self._cancellation_sent(message)
+        else:
+            sent = bool(method_sent(method))
+            if "id" in message:
+                self._opened_by(sent).add(_id(message["id"]))
+        self._client_seen |= bool(sent)
+        return sent
+
+    def _opened_by(self, client: bool) -> set[Id]:
+        return self._open_from_client if client else self._open_from_agent
+
+    def _response_sent(self, message: Members) -> bool | None:
+        if "result" not in message and "error" not in message:
+            return None
+        request = _id(message["id"]) if "id" in message else b"null"
+        sent = _result_sent(message)
+        if sent is None:
+            sent = self._client_seen and self._only_agent_opened(request)
+        self._opened_by(not sent).discard(request)
+        return sent
+
+    def _only_agent_opened(self, request: Id) -> bool:
+        return request in self._open_from_agent and request not in self._open_from_client
+
+    def _cancellation_sent(self, message: Members) -> bool:
+        try:
+            params = members(bytes(message["params"]))
+            request = _id(params["requestId"])
+        except (KeyError, NotJson):
+            return False
+        return request in self._open_from_client and request not in self._open_from_agent
+
+
+def _result_sent(message: Members) -> bool | None:
+    """Tell by the keys of its result whether the client wrote a response; None if they do not."""
+    result = bytes(message["result"]) if "result" in message else b""
+    if not result.startswith(b"{"):
+        return None
+    keys = members(result).keys()
+    if keys & _CLIENT_RESULTS:
+        return True
+    return False if keys & _AGENT_RESULTS else None
+
+
+def _id(raw: msgspec.Raw) -> Id:
+    """Give an id as something that compares as JSON-RPC ids do: 1.0 is 1, "1" is not."""
+    text = bytes(raw)
+    found = value(text)
+    return found if isinstance(found, str | int | float) and not isinstance(found, bool) else text

@@ -1,0 +1,97 @@
+"""A recording into a store, in the order in which it was recorded.
+
+Frames are fed as they were: what the client wrote is `sent`, what the agent wrote is received under
+the number of its line. Runs of received frames on consecutive lines are joined into one `receive`
+of about 64 KiB, because the store reduces a whole read at once. What was taken and not fed yet is
+fed by `flush`, which whoever shows a recording while it goes on calls before waiting.
+
+A raw stream that is cut off ends in an unterminated line. It is fed as one, so that the store can
+tell it from a line that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final
+
+from .._store import Store
+from .reading import Frame, Recording
+
+_RUN: Final = 64 * 1024
+
+
+def _nothing(_: Frame) -> None:
+    """Do nothing before a frame is taken."""
+
+
+class Feeder:
+    """Feeds one store; `frames` counts, `seconds` tells how long the store worked."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._run: list[bytes] = []
+        self._run_size = 0
+        self._next_line = 0
+        self._torn = False
+        self.frames = 0
+        self.seconds = 0.0
+
+    def play(
+        self,
+        recording: Recording,
+        *,
+        until: int | None = None,
+        before: Callable[[Frame], None] = _nothing,
+    ) -> None:
+        """Take the frames of a recording, those of the first `until` lines if it is given."""
+        for frame in recording:
+            if until is not None and frame.line > until:
+                return
+            before(frame)
+            self.take(frame, torn=recording.torn)
+
+    def take(self, frame: Frame, *, torn: bool = False) -> None:
+        """Take one frame; `torn` tells that the recording is cut off, perhaps in it."""
+        self.frames += 1
+        if frame.sent or frame.line != self._next_line or self._run_size >= _RUN:
+            self._feed_run(b"\n")
+        if frame.sent:
+            self._feed(self._store.sent, frame.data + b"\n")
+            return
+        self._run.append(frame.data)
+        self._run_size += len(frame.data)
+        self._next_line = frame.line + 1
+        self._torn = torn
+
+    def flush(self) -> None:
+        """Feed what was taken, but for a last line that is cut off: more of it may come."""
+        if not self._torn:
+            self._feed_run(b"\n")
+
+    def end(self) -> None:
+        """Feed what was taken, and the end."""
+        self._feed_run(b"" if self._torn else b"\n")
+        self._store.end()
+
+    def _feed_run(self, ending: bytes) -> None:
+        if self._run:
+            first = self._next_line - len(self._run)
+            data = b"\n".join(self._run) + ending
+            self._run.clear()
+            self._run_size = 0
+            self._torn = False
+            self._feed(lambda run: self._store.receive(run, line=first), data)
+
+    def _feed(self, take: Callable[[bytes], None], data: bytes) -> None:
+        started = perf_counter()
+        take(data)
+        self.seconds += perf_counter() - started
+
+
+def feed(store: Store, recording: Recording, *, until: int | None = None) -> Feeder:
+    """Feed a recording and its end to a store; give the feeder, for what it counted."""
+    feeder = Feeder(store)
+    feeder.play(recording, until=until)
+    feeder.end()
+    return feeder

@@ -1,0 +1,52 @@
+"""Time stamps as recorders write them, in seconds.
+
+Numbers say nothing of their unit. Where a format has one unit its row names it; elsewhere the
+size tells: a count of seconds since 1970 has ten digits now, one of milliseconds thirteen. A
+small number is taken for milliseconds since the recording began.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Final
+
+from .json_slices import NotJson, value
+
+SECONDS: Final = 1.0
+MILLISECONDS: Final = 1e3
+
+_UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, MILLISECONDS), (1e8, SECONDS))
+"""From how large a number on it counts how many to the second."""
+
+
+def seconds(text: bytes, unit: float | None) -> float | None:
+    """Read the text of a stamp: a number, or a date and time (of UTC, if it does not say)."""
+    try:
+        stamp = float(text)
+    except ValueError:
+        return _from_text(text)
+    return stamp / (unit or _unit(stamp)) if abs(stamp) < 1e21 else None
+
+
+def _unit(stamp: float) -> float:
+    for least, unit in _UNITS:
+        if abs(stamp) >= least:
+            return unit
+    return MILLISECONDS
+
+
+def _from_text(text: bytes) -> float | None:
+    try:
+        stamp = value(text)
+        return date_and_time(stamp) if isinstance(stamp, str) else None
+    except NotJson:
+        return None
+
+
+def date_and_time(text: str) -> float | None:
+    """Read an ISO date and time, also with a comma before the fraction."""
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=datetime.UTC)).timestamp()

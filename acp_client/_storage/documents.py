@@ -1,0 +1,357 @@
+"""The snapshot document and the classes of a snapshot: what leads from one to the other.
+
+Per class a table of names, per container a pair of functions, for everything of the wire the wire's
+own form. Fields equal to their default are left out, but for those that a document always has. What
+a document has no words for is listed too: `BOOKKEEPING` is stored beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import count
+from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
+
+import attrs
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .. import wire
+from .._containers import Keyed
+from .._prompts import request_key
+from .._snapshot import (
+    BOOKKEEPING,
+    CANCELLED,
+    Compaction,
+    Entries,
+    Entry,
+    Message,
+    Permission,
+    Plans,
+    Prompt,
+    SessionInfo,
+    Snapshot,
+    Surroundings,
+    Terminal,
+    Terminals,
+    ToolCall,
+    UnknownEntry,
+    Usage,
+    entry_key,
+    plan_key,
+)
+from .hooks import (
+    VALUES,
+    Hook,
+    Rule,
+    Rules,
+    chunk_metas,
+    is_one_of,
+    listed,
+    wire_out,
+    wire_values_out,
+    with_chunk_metas,
+)
+
+K = TypeVar("K", bound=Keyed[Any])
+
+
+class Documents(NamedTuple):
+    """A snapshot to its document, and back."""
+
+    out: Hook
+    back: Hook
+
+
+@cache
+def documents() -> Documents:
+    """Return the two functions; all that they call has been chosen by then, once for each type."""
+    return Documents(_RULES.out(Snapshot), _RULES.back(Snapshot))
+
+
+# --- The tables ---
+
+_ALWAYS: Final[dict[Any, tuple[str, ...]]] = {
+    Message: ("content",),
+    ToolCall: ("content", "kind"),
+    Compaction: ("status", "summary"),
+    Terminal: ("pieces",),
+    Prompt: ("status", "echoed", "content"),
+    Permission: ("options",),
+    Usage: ("used", "size"),
+    Surroundings: (
+        "plans",
+        "state",
+        "info",
+        "available_commands",
+        "config_options",
+        "notices",
+        "prompts",
+        "permissions",
+    ),
+}
+"""Fields that a document has even when they equal their default."""
+
+_NAMES: Final = {
+    "meta": "_meta",
+    "pieces": "output",
+    "reported_status": "reportedStatus",
+}
+"""Document keys that are not the field's name in camel case."""
+
+_UNSEEN: Final[dict[Any, tuple[str, ...]]] = {
+    Surroundings: ("before_replay", *BOOKKEEPING),
+    ToolCall: ("cancel_marked",),
+}
+"""Fields that the document has no key for."""
+
+_ENTRY_CLASSES: Final[dict[str, type]] = {
+    "user_message": Message,
+    "agent_message": Message,
+    "agent_thought": Message,
+    "tool_call": ToolCall,
+    "compaction": Compaction,
+    "unknown": UnknownEntry,
+}
+
+
+def _key(name: str) -> str:
+    head, *rest = name.split("_")
+    return _NAMES.get(name, head + "".join(map(str.capitalize, rest)))
+
+
+# --- The classes ---
+
+_REQUIRED: Final = object()
+"""Stands for the default of a field that has none."""
+
+
+def _blank(kind: Any, *names: str) -> Any:
+    return kind(**dict.fromkeys(names, _REQUIRED))
+
+
+_BLANK: Final[dict[Any, Any]] = {
+    Message: _blank(Message, "type", "message_id"),
+    ToolCall: _blank(ToolCall, "tool_call_id"),
+    Compaction: _blank(Compaction, "compaction_id"),
+    UnknownEntry: _blank(UnknownEntry, "update"),
+    Terminal: _blank(Terminal, "terminal_id"),
+    Usage: _blank(Usage, "used", "size"),
+    SessionInfo: SessionInfo(),
+    Prompt: _blank(Prompt, "request_id"),
+    Permission: _blank(Permission, "request_id", "title", "options"),
+    Surroundings: Surroundings(),
+}
+"""The classes of a document, each as it is before anything was said of it."""
+
+
+class _Field(NamedTuple):
+    """A field of a class, attrs or Struct, and its place in the document."""
+
+    name: str
+    key: str
+    kind: Any
+    always: bool
+    default: Any
+
+
+def _fields(kind: Any) -> list[_Field]:
+    """Return the fields that a document has a key for."""
+    hints = get_type_hints(kind)
+    blank = _BLANK[kind]
+    return [
+        _Field(name, _key(name), hints[name], name in _ALWAYS.get(kind, ()), getattr(blank, name))
+        for name in _field_names(kind)
+        if name not in _UNSEEN.get(kind, ())
+    ]
+
+
+def _field_names(kind: Any) -> tuple[str, ...]:
+    if issubclass(kind, Struct):
+        return tuple(kind.__struct_fields__)
+    return tuple(item.name for item in attrs.fields(kind))
+
+
+def _mapping_out(kind: Any, rules: Rules) -> Hook:
+    fields = [(item, rules.out(item.kind)) for item in _fields(kind)]
+
+    def out(value: Any) -> dict[str, Any]:
+        given = ((item, hook, getattr(value, item.name)) for item, hook in fields)
+        return {
+            item.key: hook(found)
+            for item, hook, found in given
+            if item.always or found != item.default
+        }
+
+    return _adjusted(_ADJUST_OUT.get(kind), out)
+
+
+def _mapping_back(kind: Any, rules: Rules) -> Hook:
+    fields = [(item, rules.back(item.kind)) for item in _fields(kind)]
+    required = {item.key for item, _ in fields if item.default is _REQUIRED}
+
+    def back(document: dict[str, Any]) -> Any:
+        if not required <= document.keys():
+            raise KeyError(*(required - document.keys()))
+        given = ((item, hook) for item, hook in fields if item.key in document)
+        return kind(**{item.name: hook(document[item.key]) for item, hook in given})
+
+    return _adjusted(_ADJUST_BACK.get(kind), back)
+
+
+def _adjusted(adjust: Any, hook: Hook) -> Hook:
+    return hook if adjust is None else lambda value: adjust(hook, value)
+
+
+def _message_out(hook: Any, message: Message) -> dict[str, Any]:
+    return {**hook(message), **chunk_metas(message.content)}
+
+
+def _message_back(hook: Any, document: dict[str, Any]) -> Message:
+    message: Message = with_chunk_metas(hook(document), document)
+    return message
+
+
+def _tool_call_out(hook: Any, call: ToolCall) -> dict[str, Any]:
+    document: dict[str, Any] = {**hook(call), **chunk_metas(call.content)}
+    document["status"] = call.status
+    document.pop("reportedStatus", None)
+    if call.cancel_marked:
+        document["reportedStatus"] = call.reported_status
+    return document
+
+
+def _tool_call_back(hook: Any, document: dict[str, Any]) -> ToolCall:
+    reported = document.get("reportedStatus", document["status"])
+    restored = hook({**document, "reportedStatus": reported})
+    is_marked = "reportedStatus" in document
+    if is_marked and (document["status"] != CANCELLED or restored.is_finished):
+        raise ValueError("a cancel covers a status that is not final, and nothing else does")
+    call: ToolCall = with_chunk_metas(restored, document)
+    return replace(call, cancel_marked=is_marked)
+
+
+def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:
+    document: dict[str, Any] = hook(prompt)
+    if prompt.echoed:
+        del document["content"]
+    return document
+
+
+def _prompt_back(hook: Any, document: dict[str, Any]) -> Prompt:
+    prompt: Prompt = hook(document)
+    return attrs.evolve(prompt, content=()) if prompt.echoed else prompt
+
+
+def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
+    document: dict[str, Any] = hook(around)
+    document["state"] = wire_out(around.state or wire.StateUpdate("idle"))
+    if around.before_replay is not None:
+        document["replaying"] = True
+    return document
+
+
+def _surroundings_back(hook: Any, document: dict[str, Any]) -> Surroundings:
+    around: Surroundings = hook(document)
+    if len({request_key(one.request_id) for one in around.permissions}) < len(around.permissions):
+        raise ValueError("two permission requests have one id")
+    return around
+
+
+_ADJUST_OUT: Final[dict[Any, Any]] = {
+    Message: _message_out,
+    ToolCall: _tool_call_out,
+    Prompt: _prompt_out,
+    Surroundings: _surroundings_out,
+}
+_ADJUST_BACK: Final[dict[Any, Any]] = {
+    Message: _message_back,
+    ToolCall: _tool_call_back,
+    Prompt: _prompt_back,
+    Surroundings: _surroundings_back,
+}
+
+
+# --- The snapshot ---
+
+
+def _snapshot_out(kind: Any, rules: Rules) -> Hook:
+    entries, terminals, around = (rules.out(part) for part in (Entries, Terminals, Surroundings))
+    return lambda snapshot: {
+        "sessionId": snapshot.session_id,
+        "entries": entries(snapshot.entries),
+        "terminals": terminals(snapshot.terminals),
+        **around(snapshot.surroundings),
+    }
+
+
+def _snapshot_back(kind: Any, rules: Rules) -> Hook:
+    text, entries, terminals, around = (
+        rules.back(part) for part in (str, Entries, Terminals, Surroundings)
+    )
+    return lambda document: Snapshot(
+        text(document["sessionId"]),
+        entries(document["entries"]),
+        terminals(document["terminals"]),
+        around(document),
+    )
+
+
+def _entries_out(kind: Any, rules: Rules) -> Hook:
+    hooks = {part: rules.out(part) for part in _ENTRY_CLASSES.values()}
+    return lambda entries: [{"type": entry.type, **hooks[type(entry)](entry)} for entry in entries]
+
+
+def _entries_back(kind: Any, rules: Rules) -> Hook:
+    hooks = {name: rules.back(part) for name, part in _ENTRY_CLASSES.items()}
+
+    def back(documents: list[Any]) -> Entries:
+        entries: list[Entry] = [hooks[one["type"]](one) for one in listed(documents)]
+        return _keyed(Entries, entries, map(entry_key, entries, count()))
+
+    return back
+
+
+def _terminals_back(kind: Any, rules: Rules) -> Hook:
+    hook = rules.back(Terminal)
+
+    def back(documents: list[Any]) -> Terminals:
+        terminals: list[Terminal] = list(map(hook, listed(documents)))
+        return _keyed(Terminals, terminals, (one.terminal_id for one in terminals))
+
+    return back
+
+
+def _terminals_out(kind: Any, rules: Rules) -> Hook:
+    hook = rules.out(Terminal)
+    return lambda terminals: list(map(hook, terminals))
+
+
+def _plans_back(kind: Any, rules: Rules) -> Hook:
+    hook = rules.back(wire.PlanUpdateContent)
+
+    def back(documents: list[Any]) -> Plans:
+        plans = list(map(hook, listed(documents)))
+        return _keyed(Plans, plans, map(plan_key, plans))
+
+    return back
+
+
+def _keyed(kind: type[K], values: list[Any], keys: Iterable[Any]) -> K:
+    """Make a sequence of values that are found by their keys, of which none is there twice."""
+    made = kind.of(zip(keys, values, strict=True))
+    if len(made.keys()) < len(made):
+        raise ValueError(f"an id is there twice in {kind.__name__.lower()}")
+    return made
+
+
+_RULES: Final = Rules(
+    (
+        Rule(is_one_of(Snapshot), _snapshot_out, _snapshot_back),
+        Rule(is_one_of(Entries), _entries_out, _entries_back),
+        Rule(is_one_of(Terminals), _terminals_out, _terminals_back),
+        Rule(is_one_of(Plans), wire_values_out, _plans_back),
+        Rule(is_one_of(*_BLANK), _mapping_out, _mapping_back),
+        *VALUES,
+    )
+)

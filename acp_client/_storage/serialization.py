@@ -1,0 +1,150 @@
+"""Snapshots to and from JSON.
+
+`to_document` gives the snapshot document, the form that `acp-client replay --json` prints: the
+words of the wire, with everything left out that is unset. `dumps` stores a snapshot losslessly as
+the same document in an envelope that names its version, with what a document has no words for (the
+snapshot from before a replay, the reducer's bookkeeping) beside it; `loads` restores it.
+
+A stored snapshot is read for ever: a change of the document is a new version, with a function in
+`_UPGRADES` that turns the old one into the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from .._errors import StoredSnapshotError, checked
+from .._json import NotJson, encode, parse, text_bytes
+from .._snapshot import BOOKKEEPING, Snapshot
+
+if TYPE_CHECKING:
+    from .documents import Documents
+
+FORMAT: Final = "acp-client-snapshot"
+VERSION: Final = 1
+
+_UPGRADES: Final[dict[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
+"""By version: what turns a document of that version into one of the next."""
+
+
+def _documents() -> Documents:
+    # Only those who store or print snapshots need to load what is behind it.
+    from .documents import documents
+
+    return documents()
+
+
+_DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError)
+"""What is raised where a document is not what it should be."""
+
+
+_LONGEST_TOLD: Final = 300
+"""Characters of a reason: what is told of a file may be in it."""
+
+
+def to_document(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
+
+    Unknown variants and `_meta` are raw values too. `to_json` writes it as text, which `json.dumps`
+    cannot; `Json.value` gives the Python value of a raw part. Raises `InvalidValueError` for what
+    is no snapshot.
+    """
+    checked(snapshot, Snapshot, "a snapshot")
+    document: dict[str, Any] = _documents().out(snapshot)
+    return document
+
+
+def to_json(document: Any) -> bytes:
+    """Write a document, or a list or dict of documents, as compact JSON in UTF-8."""
+    return encode(document)
+
+
+def dumps(snapshot: Snapshot) -> bytes:
+    """Store a snapshot as JSON text. `loads(dumps(snapshot)) == snapshot`."""
+    checked(snapshot, Snapshot, "a snapshot")
+    return encode({"format": FORMAT, "version": VERSION, "snapshot": _stored(snapshot)})
+
+
+def loads(data: bytes | str) -> Snapshot:
+    """Restore a snapshot that `dumps` stored, in this version of the package or an earlier one.
+
+    Raises `StoredSnapshotError` for any other text, and for a document of a newer version.
+    """
+    text = text_bytes(data)
+    try:
+        return _restored(_current(_parsed(text)))
+    except StoredSnapshotError:
+        raise
+    except _DAMAGES as error:
+        told = repr(error)[:_LONGEST_TOLD]
+        raise StoredSnapshotError(f"the stored snapshot is damaged: {told}") from error
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        value = parse(text, deepest=None)
+    except NotJson as error:
+        raise StoredSnapshotError(f"not a stored snapshot: {error}") from None
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise StoredSnapshotError(f'not a stored snapshot: the format is not "{FORMAT}"')
+    return value
+
+
+def _current(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return the document inside an envelope, upgraded to the current version."""
+    version = envelope.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        told = repr(version) if isinstance(version, str | int | None) else type(version).__name__
+        raise StoredSnapshotError(
+            f"the stored snapshot has no version that exists: {told[:_LONGEST_TOLD]}"
+        )
+    if version > VERSION:
+        raise StoredSnapshotError(
+            f"the stored snapshot has version {version}; this package reads up to {VERSION}"
+        )
+    document: dict[str, Any] = envelope["snapshot"]
+    for older in range(version, VERSION):
+        document = _UPGRADES[older](document)
+    return document
+
+
+def _stored(snapshot: Snapshot) -> dict[str, Any]:
+    document = to_document(snapshot)
+    around = snapshot.surroundings
+    notes: dict[str, Any] = {key: getattr(around, name) for name, key in BOOKKEEPING.items()}
+    notes["stateReported"] = around.state is not None
+    if around.before_replay is not None:
+        notes["beforeReplay"] = _stored(around.before_replay)
+    return {**document, "bookkeeping": notes}
+
+
+def _restored(document: dict[str, Any]) -> Snapshot:
+    notes = document["bookkeeping"]
+    restored: Snapshot = _documents().back(document)
+    blank = restored.surroundings
+    changes = {name: _note(notes, key, getattr(blank, name)) for name, key in BOOKKEEPING.items()}
+    if changes["foreground_start"] > len(restored.entries):
+        raise ValueError("the foreground work begins behind the last entry")
+    if not _note(notes, "stateReported", True):
+        changes["state"] = None
+    if "beforeReplay" in notes:
+        changes["before_replay"] = _restored(_alone(notes["beforeReplay"]))
+    return attrs.evolve(restored, surroundings=attrs.evolve(blank, **changes))
+
+
+def _alone(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what was there before a replay, which had none before it."""
+    if "beforeReplay" in document["bookkeeping"]:
+        raise ValueError("a replay within a replay")
+    return document
+
+
+def _note(notes: dict[str, Any], key: str, blank: Any) -> Any:
+    """Return a note of the bookkeeping, which must be of the kind that `blank` is of."""
+    note = notes[key]
+    if type(note) is not type(blank) or note < 0:
+        raise ValueError(f"{key} is none")
+    return note

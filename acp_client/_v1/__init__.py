@@ -1,0 +1,13 @@
+"""ACP v1 at the edge: what its messages say, in the words of v2.
+
+The reducer knows one vocabulary. `translation` turns the messages of one connection into events of
+sessions; the modules beside it each know one part of that (sessions, echoes, settings, terminals,
+shapes, diffs).
+"""
+
+from __future__ import annotations
+
+from .diffs import is_old_diff, unified_diff
+from .translation import TranslationV1
+
+__all__ = ["TranslationV1", "is_old_diff", "unified_diff"]

@@ -1,0 +1,133 @@
+"""Diffs as ACP v1 has them: a path, the old text and the new one.
+
+v2 has another content item under the same tag, which lists changes and may bring a patch. So an old
+diff is no `wire.Diff`: it is kept exactly as it came, as a raw `wire.Unknown` among the content of
+its tool call. `is_old_diff` recognises one, `unified_diff` renders one for whoever shows patches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import Any, Final, TypeAlias
+
+from .. import wire
+from .._json import encode
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+_MOST_COMPARISONS: Final = 400_000
+"""Pairs of lines that are compared, since that takes time by the square at least. Beyond it a diff
+says that all lines between the common ones at both ends were replaced."""
+
+_Opcode: TypeAlias = tuple[str, int, int, int, int]
+
+
+def is_old_diff(item: Any) -> bool:
+    """Tell whether a content item, as parsed JSON, is a diff in the shape of v1."""
+    if not isinstance(item, dict) or item.get("type") != "diff" or "changes" in item:
+        return False
+    texts = (item.get("oldText"), item.get("newText"))
+    return (
+        isinstance(item.get("path"), str)
+        and all(text is None or isinstance(text, str) for text in texts)
+        and texts != (None, None)
+    )
+
+
+def unified_diff(item: wire.ToolCallContent, *, context: int = 3) -> str | None:
+    """Render a diff in the shape of v1 as a unified diff; `None` for any other content item.
+
+    An old text that is absent is a new file, a new text that is absent a deleted one.
+    """
+    raw = item.value if isinstance(item, wire.Unknown) else None
+    if raw is None or not is_old_diff(raw):
+        return None
+    before, after = raw.get("oldText"), raw.get("newText")
+    if after == "" and _says_deleted(raw):
+        after = None
+    path = _printable_path(raw["path"])
+    body = "".join(_marked(_body(_lines(before), _lines(after), context)))
+    if not body:
+        return ""
+    return f"--- {_name(path, before)}\n+++ {_name(path, after)}\n{body}"
+
+
+def _says_deleted(raw: dict[str, Any]) -> bool:
+    """Tell whether Codex's adapter says that the file is gone, which v1 has no word for."""
+    meta = raw.get("_meta")
+    return isinstance(meta, dict) and meta.get("kind") == "delete"
+
+
+def _printable_path(path: str) -> str:
+    """Quote a path that would break the header's line."""
+    return encode(path).decode("utf-8", "replace") if _CONTROL.search(path) else path
+
+
+def _name(path: str, text: str | None) -> str:
+    return "/dev/null" if text is None else path
+
+
+def _lines(text: str | None) -> list[str]:
+    """Cut after line feeds alone: other line ends are content to a patch."""
+    pieces = (text or "").split("\n")
+    lines = [piece + "\n" for piece in pieces[:-1]]
+    return [*lines, pieces[-1]] if pieces[-1] else lines
+
+
+def _body(before: list[str], after: list[str], context: int) -> Iterator[str]:
+    """Give the hunks; the common lines at both ends are context or nothing."""
+    if before == after:
+        return
+    same = _common(before, after)
+    shorter = min(len(before), len(after)) - same
+    same_end = _common(before[: -shorter - 1 : -1], after[: -shorter - 1 : -1]) if shorter else 0
+    start = max(same - context, 0)
+    behind = max(same_end - context, 0)
+    old, new = before[start : len(before) - behind], after[start : len(after) - behind]
+    lead, tail = same - start, same_end - behind
+    for group in _grouped(old, new, lead, tail, context):
+        yield from _hunk(group, old, new, start)
+
+
+def _grouped(
+    old: list[str], new: list[str], lead: int, tail: int, context: int
+) -> Iterable[list[_Opcode]]:
+    ends = len(old) - tail, len(new) - tail
+    if (ends[0] - lead) * (ends[1] - lead) <= _MOST_COMPARISONS:
+        from difflib import SequenceMatcher  # only those who print diffs should wait for it
+
+        return SequenceMatcher(None, old, new).get_grouped_opcodes(context)
+    replaced = ("replace", lead, ends[0], lead, ends[1])
+    around = ("equal", 0, lead, 0, lead), ("equal", ends[0], len(old), ends[1], len(new))
+    return [[around[0], replaced, around[1]]]
+
+
+def _hunk(group: list[_Opcode], old: list[str], new: list[str], offset: int) -> Iterator[str]:
+    (_, first, _, first_new, _), (_, _, last, _, last_new) = group[0], group[-1]
+    ranges = _range(first, last, offset), _range(first_new, last_new, offset)
+    yield f"@@ -{ranges[0]} +{ranges[1]} @@\n"
+    for tag, start, end, start_new, end_new in group:
+        if tag == "equal":
+            yield from (" " + line for line in old[start:end])
+        else:
+            yield from ("-" + line for line in old[start:end])
+            yield from ("+" + line for line in new[start_new:end_new])
+
+
+def _common(first: Iterable[str], second: Iterable[str]) -> int:
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _range(start: int, end: int, offset: int) -> str:
+    """Write a range of lines; an empty one names the line before it."""
+    length = end - start
+    return f"{start + offset + bool(length)},{length}"
+
+
+def _marked(lines: Iterable[str]) -> Iterator[str]:
+    """Say of a line that has no end that it has none."""
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -1,0 +1,97 @@
+"""Lines of ACP v1 to JSON-RPC messages, and their parts to wire objects.
+
+The shape of a message is checked as in v2, with two things forgiven that agents of v1 do: a missing
+`jsonrpc`, and an `error: null` beside a result. Parameters stay parsed JSON, because what they mean
+is for the translation to say. Whatever it makes of them is structured here, by the decoder of v2:
+strictly if that is possible, or else leniently, with the same problems.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from .. import wire
+from .._decode import LineReader, Report, within
+from .._errors import Problem
+from . import shapes
+from .diffs import is_old_diff
+
+CONTENT: Final = "$.params.update.content"
+"""Where the content is in the message that most updates come in."""
+
+
+class ReaderV1(LineReader):
+    """Reads one line, and structures what is in it."""
+
+    def __init__(self, number: int, report: Report) -> None:
+        super().__init__(number, report, {})
+
+    def messages(self, data: bytes, unterminated: bool) -> list[tuple[Any, ReaderV1]]:
+        """Read the messages of the line, each with the reader of its parts."""
+        message = self.read(data, unterminated)
+        if not isinstance(message, wire.Batch):
+            return [(message, self)]
+        placed = zip(message.places, message, strict=True)
+        return [(each, ReaderV1(self._number, within(self._report, at))) for at, each in placed]
+
+    def _message(self, value: Any, path: str) -> Any:
+        if isinstance(value, dict):
+            if "result" in value and value.get("error", value) is None:
+                del value["error"]
+            value.setdefault("jsonrpc", "2.0")
+        return super()._message(value, path)
+
+    def _params(self, kind: Any, value: dict[str, Any], path: str) -> Any:
+        return value.get("params")
+
+    def rejected(self, path: str, reason: str) -> None:
+        """Report something that cannot be used."""
+        self._problem("rejected", path, reason)
+
+    def event(self, update: dict[str, Any]) -> Any:
+        """Structure a session update in the shape of v2; `None` if it is malformed."""
+        return self._union(update, wire.SessionUpdate, "$.params.update")
+
+    def attempt(self, update: dict[str, Any]) -> Any:
+        """Structure a session update of v2; `None`, and no problem, if it cannot be read as one."""
+        found: list[Problem] = []
+        event = ReaderV1(self._number, found.append).event(update)
+        for problem in found if event is not None else ():
+            self._report(problem)
+        return event
+
+    def block(self, block: Any, path: str = CONTENT) -> wire.ContentBlock | None:
+        """Structure a content block; `None` if it is malformed."""
+        if isinstance(block, dict) and len(block) == 2 and block.get("type") == "text":
+            text = block.get("text")
+            if isinstance(text, str):
+                return wire.TextContent(text)
+        found: wire.ContentBlock | None = self._union(block, wire.ContentBlock, path)
+        return found
+
+    def tool_call(
+        self, fields: dict[str, Any], path: str = "$.params.update"
+    ) -> wire.ToolCallUpdate | None:
+        """Structure the fields of a tool call; diffs in the shape of v1 stay as they are."""
+        shaped = shapes.tool_call(fields)
+        content = shapes.items(shaped.get("content"))
+        has_old = isinstance(content, list) and any(map(is_old_diff, content))
+        if content is not None:
+            shaped["content"] = [] if has_old else content
+        event: wire.ToolCallUpdate | None = self._union(shaped, wire.SessionUpdate, path)
+        if event is None or not has_old:
+            return event
+        found = [self._item(item, f"{path}.content[{at}]") for at, item in enumerate(content)]
+        kept = tuple(item for item in found if item is not None)
+        return msgspec.structs.replace(event, content=kept)
+
+    def _item(self, item: Any, path: str) -> wire.ToolCallContent | None:
+        if is_old_diff(item):
+            return wire.Unknown(item)
+        found: wire.ToolCallContent | None = self._union(item, wire.ToolCallContent, path)
+        return found
+
+    def _union(self, value: Any, kind: Any, path: str) -> Any:
+        return self.structure(value, kind, path)

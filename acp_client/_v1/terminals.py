@@ -1,0 +1,110 @@
+"""Terminals of ACP v1 as terminal updates of v2.
+
+v1 has terminals of two kinds, and in neither does the agent report a terminal as such:
+
+- *The client's.* The agent asks the client to run a command (`terminal/create`), and for its output
+  so far (`terminal/output`) or its end (`terminal/wait_for_exit`). What the client answers is what
+  is known of the terminal.
+- *The agent's own*, an extension that the adapters of Claude Code and Codex share: the `_meta` of a
+  tool call has `terminal_info` when the command begins, `terminal_output` (or
+  `terminal_output_delta`) with more of its output, and `terminal_exit` when it ends. A terminal
+  that they do not name is that of the tool call.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, Final
+
+from .shapes import command_line, given
+
+Fields = dict[str, Any]
+
+_OUTPUT_KEYS: Final = ("terminal_output_delta", "terminal_output")
+
+
+def _update(terminal_id: Any, **fields: Any) -> Fields:
+    known = given(fields)
+    return {"sessionUpdate": "terminal_update", "terminalId": terminal_id, **known}
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+
+def _exit_status(status: Any, code: str = "exitCode") -> Fields | None:
+    if not isinstance(status, dict):
+        return None
+    return given({"exitCode": status.get(code), "signal": status.get("signal")})
+
+
+# --- The client's terminals ---
+
+
+def _created(params: Fields, result: Fields) -> Fields:
+    command = command_line(params.get("command"), params.get("args"))
+    return _update(result.get("terminalId"), command=command, cwd=params.get("cwd"))
+
+
+def _told_output(params: Fields, result: Fields) -> Fields:
+    output = result.get("output")
+    data = {"data": _encoded(output)} if isinstance(output, str) else None
+    status = _exit_status(result.get("exitStatus"))
+    return _update(params.get("terminalId"), output=data, exitStatus=status)
+
+
+def _exited(params: Fields, result: Fields) -> Fields:
+    status = result.get("exitStatus")  # some clients answer as to `terminal/output`
+    known = _exit_status(status if isinstance(status, dict) else result)
+    return _update(params.get("terminalId"), exitStatus=known)
+
+
+CALLS: Final[dict[str, Callable[[Fields, Fields], Fields]]] = {
+    "terminal/create": _created,
+    "terminal/output": _told_output,
+    "terminal/wait_for_exit": _exited,
+}
+"""By the agent's request: its parameters and its result to an update of the terminal."""
+
+
+# --- The agent's own ---
+
+
+def of_tool_call(fields: Fields) -> list[Fields]:
+    """Return the updates of terminals that the `_meta` of a tool call holds."""
+    meta = fields.get("_meta")
+    if not isinstance(meta, dict):
+        return []
+    output = [key for key in _OUTPUT_KEYS if isinstance(meta.get(key), dict)][:1]
+    found = ((key, meta.get(key)) for key in ("terminal_info", *output, "terminal_exit"))
+    return [
+        _META[key](value.get("terminal_id") or fields.get("toolCallId"), value, fields)
+        for key, value in found
+        if isinstance(value, dict)
+    ]
+
+
+def _info(terminal_id: Any, value: Fields, fields: Fields) -> Fields:
+    raw = fields.get("rawInput")
+    command = command_line(raw.get("command")) if isinstance(raw, dict) else None
+    return _update(terminal_id, command=command, cwd=value.get("cwd"))
+
+
+def _more_output(terminal_id: Any, value: Fields, fields: Fields) -> Fields:
+    data = value.get("data")
+    encoded = _encoded(data) if isinstance(data, str) else data
+    update = {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id}
+    return {**update, "data": encoded}
+
+
+def _exit(terminal_id: Any, value: Fields, fields: Fields) -> Fields:
+    return _update(terminal_id, exitStatus=_exit_status(value, "exit_code"))
+
+
+_META: Final[dict[str, Callable[[Any, Fields, Fields], Fields]]] = {
+    "terminal_info": _info,
+    "terminal_output": _more_output,
+    "terminal_output_delta": _more_output,
+    "terminal_exit": _exit,
+}

@@ -1,4 +1,11 @@
-"""Hypothesis profiles, and the section of the test report that lists readings of our own.
+"""What all tests share: the long ones are named, Hypothesis has profiles, Ctrl-C works.
+
+`make test` runs what is not `long`: what a developer waits for. `make check` runs everything.
+A test is long if it is marked so, or if its file is one of `LONG_FILES`.
+
+Traffic that may not be part of the repository is looked for beside it, in `../shared`; where that
+is missing, the tests of `BESIDE_THE_CHECKOUT` do not exist. What holds the package to the protocol
+needs nothing but the repository: the schemas are in `tests/schemas`.
 
 `HYPOTHESIS_PROFILE` chooses the profile: `dev` (the default, quick), `ci` (the same examples in
 every run) or `thorough`. Laws over whole sessions take the number of examples from it.
@@ -7,9 +14,39 @@ every run) or `thorough`. Laws over whole sessions take the number of examples f
 from __future__ import annotations
 
 import os
+import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+HERE = Path(__file__).parent
+
+LONG_FILES = frozenset(
+    {
+        "test_benchmarks.py",
+        "test_closing.py",
+        "test_examples.py",
+        "test_faults.py",
+        "test_fuzz.py",
+        "test_interrupts.py",
+        "test_memory.py",
+        "test_neovim.py",
+        "test_neovim_drawing.py",
+        "test_scripted_agent.py",
+        "test_soak.py",
+        "test_strategies.py",
+        "test_threads.py",
+    }
+)
+"""Files with interrupts, threads, memory, benchmarks, examples and the generators themselves."""
+
+BESIDE_THE_CHECKOUT = ("test_corpus.py", "v1/test_recordings_v1.py")
+
+collect_ignore = [] if (HERE.parents[1] / "shared").is_dir() else [*BESIDE_THE_CHECKOUT]
+
+# A shell that starts a job in the background lets it ignore Ctrl-C, and every child inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_MACHINE = [HealthCheck.too_slow]
 
@@ -35,6 +72,13 @@ OWN_READINGS = pytest.StashKey[list[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     """Make the list that tests add their lines to."""
     config.stash[OWN_READINGS] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the long files."""
+    for item in items:
+        if item.path.name in LONG_FILES:
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture

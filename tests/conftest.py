@@ -3,9 +3,9 @@
 `make test` runs what is not `long`: what a developer waits for. `make check` runs everything.
 A test is long if it is marked so, or if its file is one of `LONG_FILES`.
 
-Traffic that may not be part of the repository is looked for beside it, in `../shared`; where that
-is missing, the tests of `BESIDE_THE_CHECKOUT` do not exist. What holds the package to the protocol
-needs nothing but the repository: the schemas are in `tests/schemas`.
+Captured traffic that may not be part of the repository is looked for beside it, in `../shared`. The
+tests that need it are marked `shared` and are deselected where it is missing. What holds the
+package to the protocol needs nothing but the repository: the schemas are in `tests/schemas`.
 
 `HYPOTHESIS_PROFILE` chooses the profile: `dev` (the default, quick), `ci` (the same examples in
 every run) or `thorough`. Laws over whole sessions take the number of examples from it.
@@ -41,9 +41,7 @@ LONG_FILES = frozenset(
 )
 """Files with interrupts, threads, memory, benchmarks, examples and the generators themselves."""
 
-BESIDE_THE_CHECKOUT = ("test_corpus.py", "v1/test_recordings_v1.py")
-
-collect_ignore = [] if (HERE.parents[1] / "shared").is_dir() else [*BESIDE_THE_CHECKOUT]
+HAS_SHARED_TRAFFIC = (HERE.parents[1] / "shared" / "recordings").is_dir()
 
 # A shell that starts a job in the background lets it ignore Ctrl-C, and every child inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -74,11 +72,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[OWN_READINGS] = []
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the long files."""
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the markers
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests of the long files; deselect those whose traffic is missing."""
     for item in items:
         if item.path.name in LONG_FILES:
             item.add_marker(pytest.mark.long)
+    if not HAS_SHARED_TRAFFIC:
+        missing = [item for item in items if item.get_closest_marker("shared")]
+        config.hook.pytest_deselected(items=missing)
+        items[:] = [item for item in items if item not in missing]
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def is_for_nobody(verdict: dict[str, Any]) -> bool:
     return verdict["outcome"] == "ignored" or peer_error or method.startswith(UNFOLLOWED)
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not there")
+@pytest.mark.shared
 @pytest.mark.parametrize(("data", "verdict"), cases())
 def test_message_is_taken_as_its_verdict_says(
     data: bytes, verdict: dict[str, Any], own_readings: list[str]
@@ -147,7 +147,7 @@ def assert_same_value(ours: Any, theirs: Any) -> None:
         assert nulls(shown["update"]) == nulls(update)
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not there")
+@pytest.mark.shared
 def test_all_messages_together_disturb_nobody() -> None:
     """The whole corpus as one stream raises nothing, and a message behind it counts."""
     store = Store()

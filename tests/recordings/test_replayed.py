@@ -147,6 +147,7 @@ def test_dumps_and_loads_between_events_change_nothing(path: Path) -> None:
         assert stored_and_restored(snapshot) == snapshot
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("path", AGENTS, **NAMED)
 def test_the_agent_alone_tells_the_conversation(path: Path) -> None:
     """What an agent wrote gives the entries that both directions give, and no prompt."""

@@ -30,6 +30,7 @@ from . import wire
 from ._content import stored_block, stored_item
 from ._errors import InvalidValueError, checked
 from ._limits import DEFAULT_LIMITS, Limits
+from ._patches import INFO, USAGE
 from ._prompts import Answer, answered, lost, matched
 from ._session_draft import Draft, changed
 from ._snapshot import (
@@ -39,7 +40,6 @@ from ._snapshot import (
     Prompt,
     Snapshot,
     ToolCall,
-    Usage,
     background_tool_calls,
     next_snapshot,
     plan_key,
@@ -232,15 +232,11 @@ def _state_update(draft: Draft, update: wire.StateUpdate | wire.UnknownStateUpda
 
 
 def _usage_update(draft: Draft, update: wire.UsageUpdate) -> None:
-    before: Usage | None = draft.get("usage")
-    cost = update.cost
-    if cost is UNSET:
-        cost = before.cost if before else None
-    draft.set(usage=Usage(update.used, update.size, cost))
+    draft.part("usage", USAGE).patch(update)
 
 
 def _session_info_update(draft: Draft, update: wire.SessionInfoUpdate) -> None:
-    draft.info().patch(update)
+    draft.part("info", INFO).patch(update)
 
 
 def _available_commands_update(draft: Draft, update: wire.AvailableCommandsUpdate) -> None:

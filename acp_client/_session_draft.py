@@ -24,8 +24,9 @@ from msgspec.structs import replace
 
 from . import wire
 from ._containers import Keyed
-from ._entity_drafts import CompactionDraft, InfoDraft, MessageDraft, TerminalDraft, ToolCallDraft
+from ._entity_drafts import Entity, EntityDraft, TerminalDraft
 from ._limits import DEFAULT_LIMITS, Limits
+from ._patches import COMPACTION, MESSAGE, TERMINAL, TOOL_CALL
 from ._prompts import echoed, request_key
 from ._snapshot import (
     MessageType,
@@ -70,10 +71,6 @@ class _WholeDraft(Struct, gc=False, eq=False):
     base: Any = None
     value: Any = None
 
-    @classmethod
-    def opened(cls, key: Any, place: int, base: Any) -> _WholeDraft:
-        return cls(key, place, base)
-
     def freeze(self) -> Any:
         base, value = self.base, self.value
         if base is None:
@@ -92,16 +89,28 @@ class _Places(Struct, gc=False, eq=False):
     count: int
     drafts: dict[Any, Any] = field(default_factory=dict)
 
-    def open(self, key: Any, kind: Any) -> Any:
-        """Open the draft of an entity, which takes the next place if it is not there yet."""
+    def entity(self, key: Any, entity: Entity, kind: type[EntityDraft] = EntityDraft) -> Any:
+        """Return the draft of an entity."""
+        draft = self.drafts.get(key)
+        if draft is None:
+            place, base = self.find(key)
+            draft = self.drafts[key] = kind.opened(entity, key, place, base)
+        return draft
+
+    def whole(self, key: Any) -> _WholeDraft:
+        """Return the draft of what is always replaced whole."""
+        draft: _WholeDraft | None = self.drafts.get(key)
+        if draft is None:
+            draft = self.drafts[key] = _WholeDraft(key, *self.find(key))
+        return draft
+
+    def find(self, key: Any) -> tuple[int, Any]:
+        """Return the place and the value of a key, which takes the next place if it is new."""
         place = self.base.place(key)
         if place >= 0:
-            draft = kind.opened(key, place, self.base.at(place))
-        else:
-            draft = kind.opened(key, self.count, None)
-            self.count += 1
-        self.drafts[key] = draft
-        return draft
+            return place, self.base.at(place)
+        self.count += 1
+        return self.count - 1, None
 
     def freeze(self) -> Keyed[Any]:
         base = self.base
@@ -170,7 +179,7 @@ class Draft(Struct, gc=False, eq=False):
     _entries: _Places
     _terminals: _Places | None = None
     _plans: _Places | None = None
-    _info: InfoDraft | None = None
+    _parts: dict[str, EntityDraft] | None = None
     _notices: list[wire.Notice] | None = None
     _permissions: _PermissionsDraft | None = None
     _echoes: set[str] | None = None
@@ -187,26 +196,21 @@ class Draft(Struct, gc=False, eq=False):
         """How many entries there are by now."""
         return self._entries.count
 
-    def message(self, type: MessageType, message_id: str) -> MessageDraft:  # noqa: A002  # the protocol's word
+    def message(self, type: MessageType, message_id: str) -> EntityDraft:  # noqa: A002  # the protocol's word
         key = (type, message_id)
-        entries = self._entries
-        draft: MessageDraft | None = entries.drafts.get(key)
+        draft: EntityDraft | None = self._entries.drafts.get(key)
         if draft is None:
-            draft = entries.open(key, MessageDraft)
+            draft = self._entries.entity(key, MESSAGE)
             if draft.base is None and type == "user_message":
                 self._echo(message_id)
         return draft
 
-    def tool_call(self, tool_call_id: str) -> ToolCallDraft:
-        key = ("tool_call", tool_call_id)
-        entries = self._entries
-        draft: ToolCallDraft = entries.drafts.get(key) or entries.open(key, ToolCallDraft)
+    def tool_call(self, tool_call_id: str) -> EntityDraft:
+        draft: EntityDraft = self._entries.entity(("tool_call", tool_call_id), TOOL_CALL)
         return draft
 
-    def compaction(self, compaction_id: str) -> CompactionDraft:
-        key = ("compaction", compaction_id)
-        entries = self._entries
-        draft: CompactionDraft = entries.drafts.get(key) or entries.open(key, CompactionDraft)
+    def compaction(self, compaction_id: str) -> EntityDraft:
+        draft: EntityDraft = self._entries.entity(("compaction", compaction_id), COMPACTION)
         return draft
 
     def unknown(self, update: wire.Unknown) -> None:
@@ -219,23 +223,25 @@ class Draft(Struct, gc=False, eq=False):
         terminals = self._terminals
         if terminals is None:
             terminals = self._terminals = _Places(self.base.terminals, len(self.base.terminals))
-        draft: TerminalDraft | None = terminals.drafts.get(terminal_id)
-        if draft is None:
-            draft = terminals.open(terminal_id, TerminalDraft)
-            draft.limit = self.limits.terminal_bytes
+        draft: TerminalDraft = terminals.entity(terminal_id, TERMINAL, TerminalDraft)
+        draft.limit = self.limits.terminal_bytes
         return draft
 
     def plan(self, plan_id: str, plan: wire.PlanItems | wire.Unknown) -> None:
         plans = self._plans
         if plans is None:
             plans = self._plans = _Places(self.base.plans, len(self.base.plans))
-        draft = plans.drafts.get(plan_id) or plans.open(plan_id, _WholeDraft)
-        draft.value = plan
+        plans.whole(plan_id).value = plan
 
-    def info(self) -> InfoDraft:
-        if self._info is None:
-            self._info = InfoDraft.opened(self.base.info)
-        return self._info
+    def part(self, name: str, entity: Entity) -> EntityDraft:
+        """Return the draft of a field of the session that is patched: its usage or its info."""
+        if self._parts is None:
+            self._parts = {}
+        draft = self._parts.get(name)
+        if draft is None:
+            draft = EntityDraft.opened(entity, name, 0, getattr(self.base, name))
+            self._parts[name] = draft
+        return draft
 
     def notice(self, notice: wire.Notice) -> None:
         if self._notices is None:
@@ -282,8 +288,8 @@ class Draft(Struct, gc=False, eq=False):
         base = self.base.surroundings
         if self._plans is not None:
             self.set(plans=self._plans.freeze())
-        if self._info is not None:
-            self.set(info=self._info.freeze())
+        if self._parts is not None:
+            self.set(**{name: part.freeze() for name, part in self._parts.items()})
         if self._notices:
             limit = self.limits.notices
             kept = (*base.notices, *self._notices)

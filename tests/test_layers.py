@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _terminal_text _containers
         _leniency _lenient _lenient_scalars _decode _framing _content _snapshot _events
         _prompts _outgoing _changes _continuation _compare _memory
-        _session_draft _entity_drafts _reducer
+        _session_draft _entity_drafts _patches _reducer
         _requests _v1 _versions _storage
         _chunk_runs _delivery _subscriptions _reader _store
         _recordings

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from traffic import chunk, event, text
 
 import acp_client
-from acp_client import Limits, Snapshot, apply_all, wire
-from acp_client import _entity_drafts as entity_drafts
+from acp_client import Limits, SessionInfo, Snapshot, apply_all, wire
 from acp_client import _session_draft as drafts
-from acp_client._entity_drafts import InfoDraft
+from acp_client._entity_drafts import EntityDraft
+from acp_client._patches import INFO
 from acp_client._session_draft import Draft
 from acp_client._snapshot import next_snapshot
 
@@ -28,28 +29,33 @@ PATCHES = st.one_of(
 )
 
 
+def info(meta: wire.JsonObject | None) -> EntityDraft:
+    """Open a draft of a session's info."""
+    return EntityDraft.opened(INFO, "info", 0, SessionInfo(meta=meta))
+
+
 @given(st.lists(st.lists(PATCHES, max_size=3), max_size=4))
 def test_metadata_is_patched_by_key(batches: list[list[Any]]) -> None:
     """A key set to null is removed, any other replaces that key whole, `null` clears all."""
     meta, expected = None, dict[str, Any]()
     for patches in batches:
-        draft = InfoDraft(meta=meta)
+        draft = info(meta)
         for patch in patches:
-            draft.patch_meta(patch)
+            draft.patch(wire.SessionInfoUpdate(meta=patch))
             if patch is None:
                 expected = {}
             elif patch is not wire.UNSET:
                 expected |= patch.value
                 expected = {key: value for key, value in expected.items() if value is not None}
-        meta = draft.frozen_meta()
+        meta = draft.freeze().meta
         assert meta == (wire.JsonObject(expected) if expected else None)
 
 
 def test_metadata_without_a_patch_is_the_same_object() -> None:
     """What is not patched is not copied."""
-    draft = InfoDraft(meta=wire.JsonObject({"k": 1}))
-    draft.patch_meta(wire.UNSET)
-    assert draft.frozen_meta() is draft.meta
+    draft = info(wire.JsonObject({"k": 1}))
+    draft.patch(wire.SessionInfoUpdate(title="t"))
+    assert draft.freeze().meta is draft.base.meta
 
 
 GROWING_META: list[tuple[str, dict[str, Any]]] = [
@@ -184,8 +190,10 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made = 0
-        for name in ("Message", "ToolCall", "Terminal", "Compaction"):
-            monkeypatch.setattr(entity_drafts, name, self._counting(getattr(acp_client, name)))
+        for name in ("MESSAGE", "TOOL_CALL", "TERMINAL", "COMPACTION"):
+            entity = getattr(drafts, name)
+            counted = replace(entity, made=self._counting(entity.made))
+            monkeypatch.setattr(drafts, name, counted)
         monkeypatch.setattr(drafts, "next_snapshot", self._counting(next_snapshot))
 
     def _counting(self, kind: Any) -> Any:

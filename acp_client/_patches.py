@@ -1,0 +1,184 @@
+"""What each update does to the entity that it names: one table, field by field.
+
+For every field of an update there are three cases. *Omitted* leaves the entity as it is, always.
+What `null` and a value do is the field's `Effect`:
+
+- `Sets`: `null` resets the field to what the table says, a value replaces it;
+- `SetsStatus`: the same, and the client's own mark of a cancel goes;
+- `ReplacesContent`: `null` and `[]` clear the content, a value replaces all of it;
+- `ReplacesOutput`: the same for all bytes of a terminal's output;
+- `PatchesMeta`: `null` clears `_meta`, an object is a patch by top-level key.
+
+An update changes a field of an entity only if that stands here. `tests/test_patches.py` compares
+the table with the classes in `wire` and `_snapshot`, so neither can gain a field alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+from msgspec import Struct
+
+from . import wire
+from ._content import (
+    ContentBlocks,
+    OutputBytes,
+    ToolCallContents,
+    stored_block,
+    stored_item,
+)
+from ._entity_drafts import Entity, EntityDraft
+from ._snapshot import Compaction, Message, SessionInfo, Terminal, ToolCall, Usage
+
+
+class Sets(Struct, frozen=True, kw_only=True):
+    """`null` resets the field to `null`, a value replaces it."""
+
+    field: str
+    null: Any = None
+
+    def apply(self, draft: EntityDraft, value: Any) -> None:
+        """Set the field."""
+        draft.changes[self.field] = self.null if value is None else value
+
+
+class SetsStatus(Sets, frozen=True, kw_only=True):
+    """As `Sets`; and the agent's status, whatever it is, replaces the mark of a cancel."""
+
+    def apply(self, draft: EntityDraft, value: Any) -> None:
+        """Set the field, and lift the mark."""
+        super().apply(draft, value)
+        draft.changes["cancel_marked"] = False
+
+
+class ReplacesContent(Struct, frozen=True, kw_only=True):
+    """`null` and `[]` clear the content, a value replaces it with the `_meta` of its chunks."""
+
+    field: str
+    stored: Callable[[Any], Any]
+
+    def apply(self, draft: EntityDraft, value: Any) -> None:
+        """Replace the content."""
+        draft.replace([self.stored(item) for item in value or ()])
+
+
+class ReplacesOutput(Struct, frozen=True, kw_only=True):
+    """`null` clears the output, a value replaces all bytes, those that a limit dropped too."""
+
+    field: str
+
+    def apply(self, draft: EntityDraft, value: wire.TerminalOutput | None) -> None:
+        """Replace the output."""
+        output = wire.TerminalOutput(b"") if value is None else value
+        draft.replace([output.data])
+        has_meta = output.meta is not None and output.meta.text != b"{}"
+        draft.changes["output_meta"] = output.meta if has_meta else None
+        draft.changes["dropped_bytes"] = 0
+
+
+class PatchesMeta(Struct, frozen=True, kw_only=True):
+    """`null` clears `_meta`; in an object, a key set to `null` is removed, any other replaced."""
+
+    field: str = "meta"
+
+    def apply(self, draft: EntityDraft, value: wire.JsonObject | None) -> None:
+        """Patch `_meta`."""
+        draft.patch_meta(value)
+
+
+_META: Final = {"meta": PatchesMeta()}
+
+MESSAGE: Final = Entity(  # user_message, agent_message, agent_thought
+    made=Message,
+    identity=lambda key: {"type": key[0], "message_id": key[1]},
+    growing="content",
+    container=ContentBlocks,
+    patches={
+        "content": ReplacesContent(field="content", stored=stored_block),
+        **_META,
+    },
+)
+
+TOOL_CALL: Final = Entity(  # tool_call_update
+    made=ToolCall,
+    identity=lambda key: {"tool_call_id": key[1]},
+    growing="content",
+    container=ToolCallContents,
+    patches={
+        "name": Sets(field="name", null=None),
+        "title": Sets(field="title", null=None),
+        "kind": Sets(field="kind", null="other"),
+        "status": SetsStatus(field="reported_status", null="pending"),
+        "content": ReplacesContent(field="content", stored=stored_item),
+        "locations": Sets(field="locations", null=()),
+        "raw_input": Sets(field="raw_input", null=None),
+        "raw_output": Sets(field="raw_output", null=None),
+        "capabilities": Sets(field="capabilities", null=None),
+        **_META,
+    },
+)
+
+COMPACTION: Final = Entity(  # compaction_update
+    made=Compaction,
+    identity=lambda key: {"compaction_id": key[1]},
+    growing="summary",
+    container=ContentBlocks,
+    patches={
+        "status": Sets(field="status"),  # never null
+        "summary": ReplacesContent(field="summary", stored=stored_block),
+        "error": Sets(field="error", null=None),
+        **_META,
+    },
+)
+
+TERMINAL: Final = Entity(  # terminal_update
+    made=Terminal,
+    identity=lambda key: {"terminal_id": key},
+    growing="pieces",
+    container=OutputBytes,
+    patches={
+        "command": Sets(field="command", null=None),
+        "cwd": Sets(field="cwd", null=None),
+        "output": ReplacesOutput(field="pieces"),
+        "exit_status": Sets(field="exit_status", null=None),
+        "size": Sets(field="size", null=None),
+        "capabilities": Sets(field="capabilities", null=None),
+        **_META,
+    },
+)
+
+USAGE: Final = Entity(  # usage_update
+    made=Usage,
+    identity=lambda key: {},
+    evolve=attrs.evolve,
+    patches={
+        "used": Sets(field="used"),  # never null
+        "size": Sets(field="size"),  # never null
+        "cost": Sets(field="cost", null=None),
+    },
+)
+
+INFO: Final = Entity(  # session_info_update
+    made=SessionInfo,
+    identity=lambda key: {},
+    evolve=attrs.evolve,
+    patches={
+        "title": Sets(field="title", null=None),
+        "updated_at": Sets(field="updated_at", null=None),
+        **_META,
+    },
+)
+
+PATCHES: Final[dict[type, Entity]] = {
+    wire.UserMessage: MESSAGE,
+    wire.AgentMessage: MESSAGE,
+    wire.AgentThought: MESSAGE,
+    wire.ToolCallUpdate: TOOL_CALL,
+    wire.CompactionUpdate: COMPACTION,
+    wire.TerminalUpdate: TERMINAL,
+    wire.UsageUpdate: USAGE,
+    wire.SessionInfoUpdate: INFO,
+}
+"""The entity that each update patches."""

@@ -14,7 +14,7 @@ messages. Everything that a user needs is in this namespace; the modules are pri
 import typing
 
 from . import wire
-from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, ToolCallContents
 from ._decode import decode
 from ._delivery import Delivery, Origin
 from ._errors import (
@@ -67,6 +67,7 @@ from ._snapshot import (
 )
 from ._store import Store
 from ._subscriptions import Subscription
+from ._terminal_output import OutputBytes
 from ._text import (
     Position,
     display_width,

@@ -25,7 +25,7 @@ import attrs
 from msgspec import Struct
 
 from . import wire
-from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, ToolCallContents
 from ._continuation import appended_transcript
 from ._snapshot import (
     Compaction,
@@ -40,6 +40,7 @@ from ._snapshot import (
     ToolCall,
     Usage,
 )
+from ._terminal_output import OutputBytes
 from ._text import Position
 
 ContentItem: TypeAlias = wire.ContentBlock | wire.ToolCallContent

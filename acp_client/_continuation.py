@@ -29,7 +29,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import wire
 from ._containers import measured
-from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, ToolCallContents
+from ._terminal_output import OutputBytes
 from ._terminal_text import TranscriptTail
 from ._text import Position, heal_surrogates
 

@@ -24,13 +24,13 @@ from msgspec import Struct
 from . import wire
 from ._content import (
     ContentBlocks,
-    OutputBytes,
     ToolCallContents,
     stored_block,
     stored_item,
 )
 from ._entity_drafts import Entity, EntityDraft
 from ._snapshot import Compaction, Message, SessionInfo, Terminal, ToolCall, Usage
+from ._terminal_output import OutputBytes
 
 
 class Sets(Struct, frozen=True, kw_only=True):

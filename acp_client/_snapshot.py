@@ -24,7 +24,8 @@ from msgspec import Struct, field
 
 from . import wire
 from ._containers import Keyed
-from ._content import ContentBlocks, OutputBytes, ToolCallContents
+from ._content import ContentBlocks, ToolCallContents
+from ._terminal_output import OutputBytes
 from ._value import Value
 
 MessageType = Literal["user_message", "agent_message", "agent_thought"]

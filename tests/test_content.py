@@ -12,6 +12,7 @@ from traffic import chunk, event, text
 import acp_client
 from acp_client import ContentBlocks, OutputBytes, Snapshot, ToolCallContents, wire
 from acp_client import _content as content
+from acp_client import _terminal_output as terminal_output
 from acp_client._containers import accumulated_text
 from acp_client._content import stored_block, stored_item
 from acp_client._text import heal_surrogates
@@ -168,7 +169,7 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fed = 0
-        for kind in (content._TextAccumulator, content._TranscriptAccumulator):
+        for kind in (content._TextAccumulator, terminal_output._TranscriptAccumulator):
             monkeypatch.setattr(kind, "feed", self._counting(kind.feed))
 
     def _counting(self, feed: Any) -> Any:

@@ -26,7 +26,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     for line in """
         _errors _limits _value _locks _json _text _version wire
         _terminal_text _containers
-        _leniency _lenient _lenient_scalars _decode _framing _content _snapshot _events
+        _leniency _lenient _lenient_scalars _decode _framing
+        _content _terminal_output _snapshot _events
         _prompts _outgoing _changes _continuation _compare _memory
         _session_draft _entity_drafts _patches _reducer
         _requests _v1 _versions _storage

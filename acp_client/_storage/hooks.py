@@ -15,9 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from .. import wire
-from .._content import ContentBlocks, OutputBytes, ToolCallContents
+from .._content import ContentBlocks, ToolCallContents
 from .._decode import lenient_path
 from .._json import Json, encode
+from .._terminal_output import OutputBytes
 from .._v1 import is_old_diff
 
 Hook: TypeAlias = Callable[[Any], Any]

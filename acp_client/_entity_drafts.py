@@ -11,7 +11,7 @@ update").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from msgspec import UNSET, Struct, field
@@ -26,8 +26,8 @@ _NO_META: Final = b"{}"
 class Effect(Protocol):
     """What one field of an update does to an entity."""
 
-    def apply(self, draft: EntityDraft, value: Any) -> None:
-        """Change the draft as the update says; `value` is not `UNSET`."""
+    def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
+        """Change the draft by the value of the field `name`, which is not `UNSET`."""
 
 
 class Entity(Struct, frozen=True, eq=False, kw_only=True):
@@ -40,7 +40,7 @@ class Entity(Struct, frozen=True, eq=False, kw_only=True):
     """
 
     made: Callable[..., Any]
-    patches: Mapping[str, Effect]
+    patches: tuple[tuple[str, Effect], ...]
     identity: Callable[[Any], dict[str, Any]]
     growing: str | None = None
     container: Any = None
@@ -78,10 +78,10 @@ class EntityDraft(Struct, gc=False, eq=False):
 
     def patch(self, update: Any) -> None:
         """Apply every field that an update has; an omitted field leaves everything as it is."""
-        for name, effect in self.entity.patches.items():
+        for name, effect in self.entity.patches:
             value = getattr(update, name)
             if value is not UNSET:
-                effect.apply(self, value)
+                effect.apply(self, name, value)
 
     def patch_meta(self, patch: wire.JsonObject | None) -> None:
         """Patch `_meta` by top-level key; `null` clears it, and as a member removes that key."""

@@ -33,43 +33,39 @@ from ._snapshot import Compaction, Message, SessionInfo, Terminal, ToolCall, Usa
 from ._terminal_output import OutputBytes
 
 
-class Sets(Struct, frozen=True, kw_only=True):
-    """`null` resets the field to `null`, a value replaces it."""
+class Sets(Struct, frozen=True):
+    """`null` resets the field of the same name to `null`, a value replaces it."""
 
-    field: str
     null: Any = None
 
-    def apply(self, draft: EntityDraft, value: Any) -> None:
+    def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
         """Set the field."""
-        draft.changes[self.field] = self.null if value is None else value
+        draft.changes[name] = self.null if value is None else value
 
 
-class SetsStatus(Sets, frozen=True, kw_only=True):
-    """As `Sets`; and the agent's status, whatever it is, replaces the mark of a cancel."""
+class SetsStatus(Sets, frozen=True):
+    """The same for `reported_status`; the mark of a cancel goes, whatever the agent reports."""
 
-    def apply(self, draft: EntityDraft, value: Any) -> None:
-        """Set the field, and lift the mark."""
-        super().apply(draft, value)
+    def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
+        """Set the reported status, and lift the mark."""
+        draft.changes["reported_status"] = self.null if value is None else value
         draft.changes["cancel_marked"] = False
 
 
-class ReplacesContent(Struct, frozen=True, kw_only=True):
+class ReplacesContent(Struct, frozen=True):
     """`null` and `[]` clear the content, a value replaces it with the `_meta` of its chunks."""
 
-    field: str
     stored: Callable[[Any], Any]
 
-    def apply(self, draft: EntityDraft, value: Any) -> None:
+    def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
         """Replace the content."""
         draft.replace([self.stored(item) for item in value or ()])
 
 
-class ReplacesOutput(Struct, frozen=True, kw_only=True):
+class ReplacesOutput(Struct, frozen=True):
     """`null` clears the output, a value replaces all bytes, those that a limit dropped too."""
 
-    field: str
-
-    def apply(self, draft: EntityDraft, value: wire.TerminalOutput | None) -> None:
+    def apply(self, draft: EntityDraft, name: str, value: wire.TerminalOutput | None) -> None:
         """Replace the output."""
         output = wire.TerminalOutput(b"") if value is None else value
         draft.replace([output.data])
@@ -78,27 +74,25 @@ class ReplacesOutput(Struct, frozen=True, kw_only=True):
         draft.changes["dropped_bytes"] = 0
 
 
-class PatchesMeta(Struct, frozen=True, kw_only=True):
+class PatchesMeta(Struct, frozen=True):
     """`null` clears `_meta`; in an object, a key set to `null` is removed, any other replaced."""
 
-    field: str = "meta"
-
-    def apply(self, draft: EntityDraft, value: wire.JsonObject | None) -> None:
+    def apply(self, draft: EntityDraft, name: str, value: wire.JsonObject | None) -> None:
         """Patch `_meta`."""
         draft.patch_meta(value)
 
 
-_META: Final = {"meta": PatchesMeta()}
+_META: Final = ("meta", PatchesMeta())
 
 MESSAGE: Final = Entity(  # user_message, agent_message, agent_thought
     made=Message,
     identity=lambda key: {"type": key[0], "message_id": key[1]},
     growing="content",
     container=ContentBlocks,
-    patches={
-        "content": ReplacesContent(field="content", stored=stored_block),
-        **_META,
-    },
+    patches=(
+        ("content", ReplacesContent(stored_block)),
+        _META,
+    ),
 )
 
 TOOL_CALL: Final = Entity(  # tool_call_update
@@ -106,18 +100,18 @@ TOOL_CALL: Final = Entity(  # tool_call_update
     identity=lambda key: {"tool_call_id": key[1]},
     growing="content",
     container=ToolCallContents,
-    patches={
-        "name": Sets(field="name", null=None),
-        "title": Sets(field="title", null=None),
-        "kind": Sets(field="kind", null="other"),
-        "status": SetsStatus(field="reported_status", null="pending"),
-        "content": ReplacesContent(field="content", stored=stored_item),
-        "locations": Sets(field="locations", null=()),
-        "raw_input": Sets(field="raw_input", null=None),
-        "raw_output": Sets(field="raw_output", null=None),
-        "capabilities": Sets(field="capabilities", null=None),
-        **_META,
-    },
+    patches=(
+        ("name", Sets(null=None)),
+        ("title", Sets(null=None)),
+        ("kind", Sets(null="other")),
+        ("status", SetsStatus(null="pending")),
+        ("content", ReplacesContent(stored_item)),
+        ("locations", Sets(null=())),
+        ("raw_input", Sets(null=None)),
+        ("raw_output", Sets(null=None)),
+        ("capabilities", Sets(null=None)),
+        _META,
+    ),
 )
 
 COMPACTION: Final = Entity(  # compaction_update
@@ -125,12 +119,12 @@ COMPACTION: Final = Entity(  # compaction_update
     identity=lambda key: {"compaction_id": key[1]},
     growing="summary",
     container=ContentBlocks,
-    patches={
-        "status": Sets(field="status"),  # never null
-        "summary": ReplacesContent(field="summary", stored=stored_block),
-        "error": Sets(field="error", null=None),
-        **_META,
-    },
+    patches=(
+        ("status", Sets()),  # never `null`
+        ("summary", ReplacesContent(stored_block)),
+        ("error", Sets(null=None)),
+        _META,
+    ),
 )
 
 TERMINAL: Final = Entity(  # terminal_update
@@ -138,37 +132,37 @@ TERMINAL: Final = Entity(  # terminal_update
     identity=lambda key: {"terminal_id": key},
     growing="pieces",
     container=OutputBytes,
-    patches={
-        "command": Sets(field="command", null=None),
-        "cwd": Sets(field="cwd", null=None),
-        "output": ReplacesOutput(field="pieces"),
-        "exit_status": Sets(field="exit_status", null=None),
-        "size": Sets(field="size", null=None),
-        "capabilities": Sets(field="capabilities", null=None),
-        **_META,
-    },
+    patches=(
+        ("command", Sets(null=None)),
+        ("cwd", Sets(null=None)),
+        ("output", ReplacesOutput()),
+        ("exit_status", Sets(null=None)),
+        ("size", Sets(null=None)),
+        ("capabilities", Sets(null=None)),
+        _META,
+    ),
 )
 
 USAGE: Final = Entity(  # usage_update
     made=Usage,
     identity=lambda key: {},
     evolve=attrs.evolve,
-    patches={
-        "used": Sets(field="used"),  # never null
-        "size": Sets(field="size"),  # never null
-        "cost": Sets(field="cost", null=None),
-    },
+    patches=(
+        ("used", Sets()),  # never `null`
+        ("size", Sets()),  # never `null`
+        ("cost", Sets(null=None)),
+    ),
 )
 
 INFO: Final = Entity(  # session_info_update
     made=SessionInfo,
     identity=lambda key: {},
     evolve=attrs.evolve,
-    patches={
-        "title": Sets(field="title", null=None),
-        "updated_at": Sets(field="updated_at", null=None),
-        **_META,
-    },
+    patches=(
+        ("title", Sets(null=None)),
+        ("updated_at", Sets(null=None)),
+        _META,
+    ),
 )
 
 PATCHES: Final[dict[type, Entity]] = {

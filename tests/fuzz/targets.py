@@ -230,7 +230,7 @@ def _rich() -> Snapshot:
 
 def sessions(data: bytes) -> None:
     """Follow a session of damaged and undamaged messages as a second implementation does."""
-    frames = strategies._session(False, 60, True, [tuple(cut(data, STEP))])
+    frames = strategies.session_frames(False, 60, True, [tuple(cut(data, STEP))])
     compare(frames)
     store = Store(limits=_LIMITS)
     renderers: dict[str, ToyRenderer] = {}
@@ -311,7 +311,7 @@ def stored(data: bytes) -> None:
     """Restore a stored session that is damaged in a few places."""
     tree = _stored()
     for tape in cut(data, STEP):
-        tree = strategies._mutated(Choices(tape), tree, strategies._VALUE_MUTATIONS)
+        tree = strategies.mutated(Choices(tape), tree, strategies.VALUE_MUTATIONS)
     loads(encode(tree))
 
 
@@ -324,7 +324,7 @@ class _Client:
     def __init__(self, protocol: Protocol | None) -> None:
         self.store = Store(limits=_LIMITS, protocol=protocol)
         self.store.on_callback_error = _raise
-        self.peer = strategies._Connection(False)
+        self.peer = strategies.Connection(False)
         self.renderers: dict[str, ToyRenderer] = {}
         self.subscriptions: list[Any] = []
         self.readers: list[Any] = []
@@ -342,7 +342,7 @@ class _Client:
 
     def talk(self, choices: Choices) -> None:
         rest = choices.tape[choices.place :]
-        for frame in strategies._step(self.peer, rest, True):
+        for frame in strategies.step(self.peer, rest, True):
             (self.store.sent if frame.sent else self.store.receive)(frame.data + b"\n")
 
     def prompt(self, choices: Choices) -> None:
@@ -448,7 +448,9 @@ def calls(data: bytes) -> None:
 
 # --- All of them ---
 
-_tapes = strategies._steps(40).map(lambda parts: b"".join(tape for part in parts for tape in part))
+_tapes = strategies.step_tapes(40).map(
+    lambda parts: b"".join(tape for part in parts for tape in part)
+)
 _heads = st.binary(min_size=2, max_size=2)
 _line = st.one_of(
     strategies.junk_lines(),
@@ -517,11 +519,11 @@ def _with_head(size: int, made: Callable[[Random], bytes]) -> Callable[[Random],
 def _made_line(chance: Random) -> bytes:
     tape = chance.randbytes(STEP)
     if tape[-1] < 100:
-        junk: bytes = strategies._junk_line(Choices(tape))
+        junk: bytes = strategies.junk_line(Choices(tape))
         return junk
     if tape[-1] < 110:
         return tape.replace(b"\n", b"")
-    return strategies.encode(strategies.notification(strategies._odd_update(tape, None)))
+    return strategies.encode(strategies.notification(strategies.odd_update(tape, None)))
 
 
 def _made_short_line(chance: Random) -> bytes:
@@ -536,7 +538,7 @@ def _made_lines(chance: Random) -> bytes:
 
 def _made_recording(chance: Random) -> bytes:
     tapes = [tuple(cut(_tape_of(8)(chance), STEP))]
-    frames = strategies._session(False, 10, True, tapes)
+    frames = strategies.session_frames(False, 10, True, tapes)
     junk = chance.randbytes(chance.choice((0, 0, 5, 40)))
     return _as_recording(chance.randbytes(2), chance.randrange(4), frames, junk)
 
@@ -561,7 +563,7 @@ TARGETS = {
     "loads": Target(loads, _damaged_texts(), _made_text, "lines"),
     "stored": Target(
         stored,
-        st.lists(strategies._TAPE, min_size=1, max_size=4).map(b"".join),
+        st.lists(strategies.TAPE, min_size=1, max_size=4).map(b"".join),
         _tape_of(4),
         "steps",
     ),

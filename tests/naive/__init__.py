@@ -1,0 +1,38 @@
+"""The whole design once more, as plainly as it can be said: the second opinion for the store.
+
+It imports nothing of the package under test. Lines go in, one document comes out. Everything is a
+dict or a list, nothing is shared, nothing is fast, and only the standard library is used.
+
+- `schema`: the protocol as tables; `parse`: one JSON value against one row of the tables;
+- `json_text`, `messages`: a line to a value, and the shapes of JSON-RPC;
+- `updates`: what each update does to a session; `document`: how a session is shown;
+- `connection`: `Naive`, one connection with all its sessions;
+- `recordings`: frames out of the recorded formats; `replay`: a recording to its document.
+"""
+
+from .connection import LINE_LIMIT, Naive
+from .json_text import read_json, text_of
+from .messages import request_id
+from .parse import Raw, Record, is_base64, is_time, parse
+from .recordings import read_recording
+from .replay import replay
+from .schema import RECORDS, UPDATES
+from .updates import HANDLERS
+
+__all__ = [
+    "HANDLERS",
+    "LINE_LIMIT",
+    "RECORDS",
+    "UPDATES",
+    "Naive",
+    "Raw",
+    "Record",
+    "is_base64",
+    "is_time",
+    "parse",
+    "read_json",
+    "read_recording",
+    "replay",
+    "request_id",
+    "text_of",
+]

@@ -76,7 +76,7 @@ def changes(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
         steps += _terminal_changes(old.terminals, new.terminals)
     if old.entries is not new.entries:
         steps += _entry_changes(old.entries, new.entries)
-    if old.surroundings is not new.surroundings:
+    if old._fields is not new._fields:
         steps += _changes_around(old, new)
     return tuple(steps)
 
@@ -86,7 +86,7 @@ def _is_reset(old: Snapshot, new: Snapshot) -> bool:
         return True
     if not (_continues(old.entries, new.entries) and _continues(old.terminals, new.terminals)):
         return True
-    if old.surroundings is new.surroundings:
+    if old._fields is new._fields:
         return False
     return (
         len(old.prompts) > len(new.prompts)

@@ -64,7 +64,7 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
     def is_urgent(self) -> bool:
         """Whether the user waits for this: a permission is asked, work came to rest, or failed."""
         old, new = self.old, self.new
-        if old.surroundings is new.surroundings:
+        if old._fields is new._fields:
             return False
         return _is_asked(old, new) or _came_to_rest(old, new) or _failed(old, new)
 

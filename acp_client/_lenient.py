@@ -117,7 +117,7 @@ def _array_factory(kind: Any, converter: cattrs.Converter) -> Any:
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     """Build the hook of an open union of tagged Structs, be it of one."""
     parts = get_args(kind) or (kind,)
-    members = [member for member in parts if member is not wire._NoVariant]  # noqa: SLF001  # see there
+    members = [member for member in parts if member is not wire._NoVariant]
     config = members[0].__struct_config__
     hooks = {member.__struct_config__.tag: _struct_hook(member, converter) for member in members}
     required = () if "tool_call" in hooks else _unknown_keys(hooks)

@@ -32,7 +32,7 @@ def holds(lock: Lock) -> int:
     """Tell how often this thread holds a lock, where `let_go` has to know."""
     if not _MAY_STAY_LOCKED:
         return 0
-    count: int = lock._recursion_count()  # noqa: SLF001  # 3.14 has it, and no other way to know
+    count: int = lock._recursion_count()
     return count
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-import attrs
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -41,7 +40,6 @@ from ._snapshot import (
     Snapshot,
     ToolCall,
     background_tool_calls,
-    next_snapshot,
     plan_key,
     state_name,
 )
@@ -80,7 +78,7 @@ def _chunk_of_known_message(snapshot: Snapshot, update: Any, limits: Limits) -> 
     content = before.content.appended((stored_block(update.content),))
     after = Message(before.type, before.message_id, content, before.meta)
     entries = snapshot.entries.with_value(place, after)
-    return next_snapshot(snapshot, entries, snapshot.terminals, snapshot.surroundings)
+    return Snapshot(snapshot.session_id, entries, snapshot.terminals, snapshot._fields)
 
 
 def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
@@ -91,7 +89,7 @@ def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -
     before = snapshot.terminals.at(place)
     after = replace(before, pieces=before.pieces.appended((update.data,)))
     terminals = snapshot.terminals.with_value(place, after)
-    return next_snapshot(snapshot, snapshot.entries, terminals, snapshot.surroundings)
+    return Snapshot(snapshot.session_id, snapshot.entries, terminals, snapshot._fields)
 
 
 def apply_all(
@@ -255,10 +253,8 @@ def _notice(draft: Draft, update: wire.Notice) -> None:
 
 
 def _around(snapshot: Snapshot, **changes: Any) -> Snapshot:
-    surroundings = changed(snapshot.surroundings, changes)
-    if surroundings is snapshot.surroundings:
-        return snapshot
-    return attrs.evolve(snapshot, surroundings=surroundings)
+    fields = changed(snapshot._fields, changes)
+    return snapshot if fields is snapshot._fields else replace(snapshot, _fields=fields)
 
 
 def _prompt_sent(snapshot: Snapshot, event: facts.PromptSent) -> Snapshot:
@@ -292,15 +288,15 @@ def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
     """Mark the unfinished tool calls of the foreground work, and close the permissions."""
     marked = {place: replace(call, cancel_marked=True) for place, call in _cancellable(snapshot)}
     if marked:
-        snapshot = attrs.evolve(snapshot, entries=snapshot.entries.changed(marked))
+        snapshot = replace(snapshot, entries=snapshot.entries.changed(marked))
     return _around(snapshot, permissions=())
 
 
 def _cancellable(snapshot: Snapshot) -> list[tuple[int, ToolCall]]:
-    state = snapshot.surroundings.state
+    state = snapshot._fields.state
     if state is not None and state_name(state) == "idle":
         return []
-    start, background = snapshot.surroundings.foreground_start, background_tool_calls(state)
+    start, background = snapshot._fields.foreground_start, background_tool_calls(state)
     places = ((place, snapshot.entries[place]) for place in range(start, len(snapshot.entries)))
     calls = ((place, entry) for place, entry in places if isinstance(entry, ToolCall))
     return [
@@ -327,9 +323,9 @@ def _permission_closed(draft: Draft, event: facts.PermissionClosed) -> None:
 def _session_opened(snapshot: Snapshot, event: facts.SessionOpened) -> Snapshot:
     """Take the initial lists, but for those that an update has reported already."""
     changes: dict[str, Any] = {}
-    if event.available_commands is not UNSET and not snapshot.surroundings.commands_reported:
+    if event.available_commands is not UNSET and not snapshot._fields.commands_reported:
         changes["available_commands"] = event.available_commands
-    if event.config_options is not UNSET and not snapshot.surroundings.options_reported:
+    if event.config_options is not UNSET and not snapshot._fields.options_reported:
         changes["config_options"] = event.config_options
     return _around(snapshot, **changes)
 

@@ -31,13 +31,12 @@ from ._prompts import echoed, request_key
 from ._snapshot import (
     MessageType,
     Permission,
+    SessionFields,
     Snapshot,
-    Surroundings,
     UnknownEntry,
-    next_snapshot,
 )
 
-_SURROUNDINGS: Final = tuple(item.name for item in attrs.fields(Surroundings))
+_FIELDS: Final = tuple(item.name for item in attrs.fields(SessionFields))
 _LISTS: Final = frozenset({"available_commands", "config_options"})
 
 _REQUEST_ID: Final = attrgetter("request_id")
@@ -46,15 +45,15 @@ _FEW: Final = 4
 """Up to how many ids are compared one by one, which takes less than making keys of all others."""
 
 
-def changed(base: Surroundings, changes: dict[str, Any]) -> Surroundings:
-    """Return the surroundings with changes, or themselves where every value is equal."""
+def changed(base: SessionFields, changes: dict[str, Any]) -> SessionFields:
+    """Return the fields with changes, or the same object if every value is equal."""
     real = {name: value for name, value in changes.items() if getattr(base, name) != value}
     if not real:
         return base
     for name in _LISTS & real.keys():
         real[name] = _reusing(getattr(base, name), real[name])
-    before = {name: getattr(base, name) for name in _SURROUNDINGS}
-    return Surroundings(**{**before, **real})
+    before = {name: getattr(base, name) for name in _FIELDS}
+    return SessionFields(**{**before, **real})
 
 
 def _reusing(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -183,7 +182,7 @@ class Draft(Struct, gc=False, eq=False):
     _notices: list[wire.Notice] | None = None
     _permissions: _PermissionsDraft | None = None
     _echoes: set[str] | None = None
-    _surroundings: dict[str, Any] | None = None
+    _changes: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, base: Snapshot, limits: Limits = DEFAULT_LIMITS) -> Draft:
@@ -255,16 +254,16 @@ class Draft(Struct, gc=False, eq=False):
         return self._permissions
 
     def get(self, name: str) -> Any:
-        """Return a field of the surroundings as it is now."""
-        base = getattr(self.base.surroundings, name)
-        return base if self._surroundings is None else self._surroundings.get(name, base)
+        """Return a field of the session as it is now."""
+        base = getattr(self.base._fields, name)
+        return base if self._changes is None else self._changes.get(name, base)
 
     def set(self, **values: Any) -> None:
-        """Set fields of the surroundings."""
-        if self._surroundings is None:
-            self._surroundings = values
+        """Set fields of the session."""
+        if self._changes is None:
+            self._changes = values
         else:
-            self._surroundings.update(values)
+            self._changes.update(values)
 
     def _echo(self, message_id: str) -> None:
         """Take note that a user message has come: all of a batch are matched at its end."""
@@ -278,14 +277,14 @@ class Draft(Struct, gc=False, eq=False):
         base = self.base
         entries: Any = self._entries.freeze()
         terminals: Any = base.terminals if self._terminals is None else self._terminals.freeze()
-        surroundings = self._freeze_surroundings()
+        fields = self._freeze_fields()
         unchanged = entries is base.entries and terminals is base.terminals
-        if unchanged and surroundings is base.surroundings:
+        if unchanged and fields is base._fields:
             return base
-        return next_snapshot(base, entries, terminals, surroundings)
+        return Snapshot(base.session_id, entries, terminals, fields)
 
-    def _freeze_surroundings(self) -> Surroundings:
-        base = self.base.surroundings
+    def _freeze_fields(self) -> SessionFields:
+        base = self.base._fields
         if self._plans is not None:
             self.set(plans=self._plans.freeze())
         if self._parts is not None:
@@ -298,6 +297,6 @@ class Draft(Struct, gc=False, eq=False):
             self.set(permissions=self._permissions.freeze())
         if self._echoes is not None:
             self.set(prompts=echoed(base.prompts, self._echoes))
-        if self._surroundings is None:
+        if self._changes is None:
             return base
-        return changed(base, self._surroundings)
+        return changed(base, self._changes)

@@ -7,11 +7,11 @@ Entries are the conversation in order: `Message` (of the user, of the agent, or 
 `ToolCall`, `Compaction`, `UnknownEntry`. Terminals and plans stand beside it in the order of their
 first appearance. Prompts and permissions are what the client itself has going on.
 
-The snapshot keeps what a batch of chunks touches (entries, terminals) in its own fields and all
-else in one object behind properties, because building a frozen attrs object costs time and memory
-by the field, and one snapshot is built for each batch. Entries and terminals, of which a session
-has many, are frozen Structs for the same reason: they are made in a quarter of the time, and the
-garbage collector need not look at them (ARCHITECTURE.md has the figures).
+The snapshot keeps what a batch of chunks touches (entries, terminals) in fields of its own and the
+rest in one object behind properties: one snapshot is built for each batch, and building an object
+costs by the field. Entries, terminals and the snapshot itself are frozen Structs for the same
+reason; entries and terminals are without a garbage collector header, too, as a session has many
+(benchmark "one apply per update").
 """
 
 from __future__ import annotations
@@ -246,12 +246,13 @@ IDLE: Final = wire.StateUpdate("idle")
 
 
 @attrs.frozen(repr=False, weakref_slot=False)
-class Surroundings(Value):
-    """All of a session but its entries and terminals; users reach it through `Snapshot`.
+class SessionFields(Value):
+    """Everything of a session except its entries and terminals: what `Snapshot` has as properties.
 
-    `state` is `None` until one is reported. `foreground_start` is the place of the first entry that
-    may be foreground work. `commands_reported` and `options_reported` say that an update of that
-    list came, so that results of requests leave it alone.
+    `state` is `None` until one is reported. Users do not see the last three: `foreground_start` is
+    the place of the first entry that may be foreground work, and `commands_reported` and
+    `options_reported` say that an update of that list came, so that results of requests leave the
+    list alone.
     """
 
     plans: Plans = attrs.field(factory=Plans)
@@ -269,27 +270,26 @@ class Surroundings(Value):
     options_reported: bool = False
 
 
-@attrs.frozen(repr=False, weakref_slot=False)
-class Snapshot(Value):
+class Snapshot(Struct, frozen=True, weakref=True):
     """One session at one moment: `Snapshot("sess_1")` is an empty one.
 
-    `entries` and `terminals` are sequences with lookup by id; all else is behind properties.
+    `entries` and `terminals` are sequences with lookup by id; the rest is behind properties.
     """
 
     session_id: str
-    entries: Entries = attrs.field(factory=Entries)
-    terminals: Terminals = attrs.field(factory=Terminals)
-    surroundings: Surroundings = attrs.field(factory=Surroundings)
+    entries: Entries = field(default_factory=Entries)
+    terminals: Terminals = field(default_factory=Terminals)
+    _fields: SessionFields = field(default_factory=SessionFields)
 
     @property
     def plans(self) -> Plans:
         """The plans in order of first appearance."""
-        return self.surroundings.plans
+        return self._fields.plans
 
     @property
     def state(self) -> SessionState:
         """The last reported state of the foreground work; idle until one is reported."""
-        state = self.surroundings.state
+        state = self._fields.state
         return IDLE if state is None else state
 
     @property
@@ -300,72 +300,47 @@ class Snapshot(Value):
     @property
     def usage(self) -> Usage | None:
         """Tokens and cost, once they were reported."""
-        return self.surroundings.usage
+        return self._fields.usage
 
     @property
     def info(self) -> SessionInfo:
         """Title, time of last change and `_meta`."""
-        return self.surroundings.info
+        return self._fields.info
 
     @property
     def available_commands(self) -> tuple[wire.AvailableCommand, ...]:
         """The slash commands."""
-        return self.surroundings.available_commands
+        return self._fields.available_commands
 
     @property
     def config_options(self) -> tuple[wire.SessionConfigOption, ...]:
         """The configuration options."""
-        return self.surroundings.config_options
+        return self._fields.config_options
 
     @property
     def notices(self) -> tuple[wire.Notice, ...]:
         """The last notices, oldest first."""
-        return self.surroundings.notices
+        return self._fields.notices
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         """What the client submitted, oldest first."""
-        return self.surroundings.prompts
+        return self._fields.prompts
 
     @property
     def permissions(self) -> tuple[Permission, ...]:
         """The permission requests that wait for an answer, oldest first."""
-        return self.surroundings.permissions
+        return self._fields.permissions
 
     @property
     def before_replay(self) -> Snapshot | None:
         """While a replay goes on: the session as it was before, to be shown meanwhile."""
-        return self.surroundings.before_replay
+        return self._fields.before_replay
 
     @property
     def replaying(self) -> bool:
         """Whether a replay is going on."""
-        return self.surroundings.before_replay is not None
-
-
-class _Next(Value):
-    """A snapshot while its fields are set."""
-
-    __slots__ = ("entries", "session_id", "surroundings", "terminals")
-
-    __repr__ = object.__repr__  # a debugger or an audit hook may see it, whatever is set by then
-
-
-def next_snapshot(
-    before: Snapshot, entries: Entries, terminals: Terminals, surroundings: Surroundings
-) -> Snapshot:
-    """Return what `Snapshot(…)` would, in less than half of its time.
-
-    A frozen class sets each field by a call; this sets them as any class does, and freezes the
-    object by its class (benchmark "one apply per update": a tenth of an update).
-    """
-    made: Any = _Next()
-    made.session_id = before.session_id
-    made.entries = entries
-    made.terminals = terminals
-    made.surroundings = surroundings
-    made.__class__ = Snapshot
-    return made  # type: ignore[no-any-return]  # it is one now
+        return self._fields.before_replay is not None
 
 
 BOOKKEEPING: Final = {
@@ -373,8 +348,6 @@ BOOKKEEPING: Final = {
     "commands_reported": "commandsReported",
     "options_reported": "optionsReported",
 }
-
-
 """What the reducer notes of a session, by the keys under which it is stored."""
 
 

@@ -174,7 +174,7 @@ def _conversation() -> list[Event]:
     ]
 
 
-def _surroundings() -> list[Event]:
+def _session_fields() -> list[Event]:
     return [
         *(_update("plan_update", plan=plan) for plan in PLANS),
         _update("usage_update", used=2**63, size=1, cost={"amount": 0.1, "currency": "USD"}),
@@ -206,14 +206,21 @@ def _client() -> list[Event]:
 
 def rich_events() -> list[Event]:
     """Give the events of the session: a finished part, then a replay that still goes on."""
-    first = [*_conversation(), *_surroundings(), *_client()]
+    first = [*_conversation(), *_session_fields(), *_client()]
     marked = [
         _update("tool_call_update", toolCallId="c3", status="in_progress"),
         acp_client.CancelSent(),
         _permission(8, {"type": "command", "command": "ls", "cwd": "/", "toolCallId": "c1"}),
     ]
     stopped = _update("state_update", state="idle", stopReason="_nap", extra=None)
-    return [*first, *marked, stopped, acp_client.ReplayBegun(), *_conversation(), *_surroundings()]
+    return [
+        *first,
+        *marked,
+        stopped,
+        acp_client.ReplayBegun(),
+        *_conversation(),
+        *_session_fields(),
+    ]
 
 
 def rich_snapshot() -> Snapshot:

@@ -177,7 +177,7 @@ def grown(old: Snapshot, blocks: Blocks) -> Snapshot:
     entry = old.entries[0]
     if isinstance(entry, Compaction):
         now = entry.summary.appended([stored_block(block) for block in blocks])
-        return attrs.evolve(old, entries=old.entries.changed({0: replace(entry, summary=now)}))
+        return replace(old, entries=old.entries.changed({0: replace(entry, summary=now)}))
     assert isinstance(entry, Message | ToolCall)
     stored: Any = [
         stored_item(wire.Content(block)) if isinstance(entry, ToolCall) else stored_block(block)
@@ -185,7 +185,7 @@ def grown(old: Snapshot, blocks: Blocks) -> Snapshot:
     ]
     now_content = entry.content.appended(stored)
     changed = {0: replace(entry, content=now_content)}
-    return attrs.evolve(old, entries=old.entries.changed(changed))
+    return replace(old, entries=old.entries.changed(changed))
 
 
 def recut(data: st.DataObject, blocks: Blocks) -> Blocks:
@@ -673,8 +673,8 @@ def test_permissions_match_as_whole_lists_do(
     """Matching what lies between shared ends gives what matching everything gives."""
     whole = asked(6)
     moved = tuple(whole.permissions[place] for place in order)
-    around = attrs.evolve(whole.surroundings, permissions=moved)
-    old, new = without(whole, *fresh), without(attrs.evolve(whole, surroundings=around), *gone)
+    around = attrs.evolve(whole._fields, permissions=moved)
+    old, new = without(whole, *fresh), without(replace(whole, _fields=around), *gone)
     lists = old.permissions, new.permissions
     expected = _continuation.matched(*lists, lambda one: one.request_id)
     for step in changes(old, new):

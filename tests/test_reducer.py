@@ -788,7 +788,7 @@ def test_what_did_not_change_is_shared() -> None:
     assert after.entries[0] is before.entries[0]
     assert after.entries[1] is not before.entries[1]
     assert after.terminals is before.terminals
-    assert after.surroundings is before.surroundings
+    assert after._fields is before._fields
     assert apply(before, usage(9, 9)).entries is before.entries
 
 

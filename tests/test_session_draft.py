@@ -17,7 +17,6 @@ from acp_client import _session_draft as drafts
 from acp_client._entity_drafts import EntityDraft
 from acp_client._patches import INFO
 from acp_client._session_draft import Draft
-from acp_client._snapshot import next_snapshot
 
 EMPTY = Snapshot("s1")
 KEYS = st.sampled_from(["k", "l", "m"])
@@ -194,7 +193,7 @@ class Counted:
             entity = getattr(drafts, name)
             counted = replace(entity, made=self._counting(entity.made))
             monkeypatch.setattr(drafts, name, counted)
-        monkeypatch.setattr(drafts, "next_snapshot", self._counting(next_snapshot))
+        monkeypatch.setattr(drafts, "Snapshot", self._counting(Snapshot))
 
     def _counting(self, kind: Any) -> Any:
         def make(*args: Any, **kwargs: Any) -> Any:

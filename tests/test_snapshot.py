@@ -12,13 +12,14 @@ from typing import Any
 import attrs
 import msgspec
 import pytest
+from msgspec.structs import replace
 from rich_session import rich_events, rich_snapshot
 from traffic import chunk, event
 
 import acp_client
 from acp_client import Snapshot, apply, apply_all, dumps, wire
 from acp_client._containers import Items, Keyed
-from acp_client._snapshot import _Next, background_tool_calls, entry_key, plan_key, state_name
+from acp_client._snapshot import background_tool_calls, entry_key, plan_key, state_name
 
 EMPTY = Snapshot("s1")
 ATOMS = (str, int, float, bool, bytes, type(None), msgspec.UnsetType)
@@ -270,20 +271,13 @@ def test_copies_share_what_never_changes() -> None:
     assert apply(copied, chunk("x")) == apply(snapshot, chunk("x"))
 
 
-def test_a_snapshot_in_the_making_can_be_shown() -> None:
-    """A debugger that stops in the middle sees an object, not an exception."""
-    assert "_Next object at" in repr(_Next())
-
-
-def test_the_next_snapshot_is_one_like_any_other() -> None:
-    """However it was made, a snapshot is frozen, equal, copied, pickled and weakly referenced."""
-    made, next_one = Snapshot("s1", rich_snapshot().entries), apply(rich_snapshot(), chunk("x"))
-    assert type(next_one) is type(made) is Snapshot
-    assert Snapshot(*(getattr(next_one, item.name) for item in attrs.fields(Snapshot))) == next_one
-    assert weakref.ref(next_one)() is next_one
-    assert attrs.evolve(next_one) == copy.copy(next_one) == next_one
+def test_a_snapshot_is_a_value() -> None:
+    """A snapshot is frozen, and equal, copied, pickled and weakly referenced as a value."""
+    snapshot = apply(rich_snapshot(), chunk("x"))
+    assert weakref.ref(snapshot)() is snapshot
+    assert replace(snapshot) == copy.copy(snapshot) == snapshot
     assert pickle.loads(pickle.dumps(Snapshot("s1"))) == Snapshot("s1")
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        next_one.session_id = "s2"  # type: ignore[misc]  # what is tried
     with pytest.raises(AttributeError):
-        next_one.other = 1  # type: ignore[attr-defined]  # what is tried
+        snapshot.session_id = "s2"  # type: ignore[misc]  # what is tried
+    with pytest.raises(AttributeError):
+        snapshot.other = 1  # type: ignore[attr-defined]  # what is tried

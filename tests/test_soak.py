@@ -19,6 +19,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from msgspec.structs import replace
 from toy_renderer import ToyRenderer, drawn
 from traffic import BUNDLED, permission_line, text, update_line
 
@@ -149,7 +150,7 @@ class Editor:
     def _compare(self, tape: Tape, suffix: str) -> None:
         for name in tape.names:
             ended = self.store.snapshot(name + suffix)
-            assert attrs.evolve(ended, session_id=name) == tape.ends[name]
+            assert replace(ended, session_id=name) == tape.ends[name]
         assert self.renderer.drawn == drawn(self.store.snapshot(tape.names[0] + suffix))
 
     def _use(self, name: str) -> None:

@@ -272,7 +272,7 @@ def test_problems_and_shown_objects_are_harmless(name: str) -> None:
     for problem in store.problems:
         assert_without_effect(problem.path + problem.message)
     for snapshot in snapshots(store):
-        assert_without_effect(repr(snapshot.surroundings))
+        assert_without_effect(repr(snapshot._fields))
         for shown in (*snapshot.entries, *snapshot.terminals):
             assert_without_effect(repr(shown))
         for terminal in snapshot.terminals:

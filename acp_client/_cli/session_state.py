@@ -25,7 +25,7 @@ Section = list[Span]
 """Lines that belong together; an empty one is not shown."""
 
 
-def surroundings_sections(snapshot: Snapshot, layout: Layout) -> list[Section]:
+def session_sections(snapshot: Snapshot, layout: Layout) -> list[Section]:
     """Show all of a session but its entries, as sections."""
     return [
         *(terminal_section(terminal, layout) for terminal in loose_terminals(snapshot)),

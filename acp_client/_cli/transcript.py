@@ -12,7 +12,7 @@ from .._snapshot import Snapshot
 from .._text import display_width
 from .entries import entry_lines
 from .layout import NEWLINE, Layout, Page, Span, line, one_line, paragraph
-from .session_state import joined_sections, surroundings_sections
+from .session_state import joined_sections, session_sections
 
 _MOST_PROBLEMS: Final = 10
 
@@ -28,7 +28,7 @@ def print_transcript(page: Page, snapshots: Sequence[Snapshot]) -> None:
             lines = entry_lines(entry, snapshot, page.layout)
             page.write(gap(before, lines) + lines)
             before = lines
-        page.write(joined_sections(surroundings_sections(snapshot, page.layout)))
+        page.write(joined_sections(session_sections(snapshot, page.layout)))
 
 
 def gap(before: Sequence[Span], lines: Sequence[Span]) -> list[Span]:

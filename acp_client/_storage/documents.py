@@ -29,9 +29,9 @@ from .._snapshot import (
     Permission,
     Plans,
     Prompt,
+    SessionFields,
     SessionInfo,
     Snapshot,
-    Surroundings,
     Terminal,
     Terminals,
     ToolCall,
@@ -79,7 +79,7 @@ _ALWAYS: Final[dict[Any, tuple[str, ...]]] = {
     Prompt: ("status", "echoed", "content"),
     Permission: ("options",),
     Usage: ("used", "size"),
-    Surroundings: (
+    SessionFields: (
         "plans",
         "state",
         "info",
@@ -100,7 +100,7 @@ _NAMES: Final = {
 """Document keys that are not the field's name in camel case."""
 
 _UNSEEN: Final[dict[Any, tuple[str, ...]]] = {
-    Surroundings: ("before_replay", *BOOKKEEPING),
+    SessionFields: ("before_replay", *BOOKKEEPING),
     ToolCall: ("cancel_marked",),
 }
 """Fields that the document has no key for."""
@@ -140,7 +140,7 @@ _BLANK: Final[dict[Any, Any]] = {
     SessionInfo: SessionInfo(),
     Prompt: _blank(Prompt, "request_id"),
     Permission: _blank(Permission, "request_id", "title", "options"),
-    Surroundings: Surroundings(),
+    SessionFields: SessionFields(),
 }
 """The classes of a document, each as it is before anything was said of it."""
 
@@ -243,7 +243,7 @@ def _prompt_back(hook: Any, document: dict[str, Any]) -> Prompt:
     return attrs.evolve(prompt, content=()) if prompt.echoed else prompt
 
 
-def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
+def _session_fields_out(hook: Any, around: SessionFields) -> dict[str, Any]:
     document: dict[str, Any] = hook(around)
     document["state"] = wire_out(around.state or wire.StateUpdate("idle"))
     if around.before_replay is not None:
@@ -251,8 +251,8 @@ def _surroundings_out(hook: Any, around: Surroundings) -> dict[str, Any]:
     return document
 
 
-def _surroundings_back(hook: Any, document: dict[str, Any]) -> Surroundings:
-    around: Surroundings = hook(document)
+def _session_fields_back(hook: Any, document: dict[str, Any]) -> SessionFields:
+    around: SessionFields = hook(document)
     if len({request_key(one.request_id) for one in around.permissions}) < len(around.permissions):
         raise ValueError("two permission requests have one id")
     return around
@@ -262,13 +262,13 @@ _ADJUST_OUT: Final[dict[Any, Any]] = {
     Message: _message_out,
     ToolCall: _tool_call_out,
     Prompt: _prompt_out,
-    Surroundings: _surroundings_out,
+    SessionFields: _session_fields_out,
 }
 _ADJUST_BACK: Final[dict[Any, Any]] = {
     Message: _message_back,
     ToolCall: _tool_call_back,
     Prompt: _prompt_back,
-    Surroundings: _surroundings_back,
+    SessionFields: _session_fields_back,
 }
 
 
@@ -276,18 +276,18 @@ _ADJUST_BACK: Final[dict[Any, Any]] = {
 
 
 def _snapshot_out(kind: Any, rules: Rules) -> Hook:
-    entries, terminals, around = (rules.out(part) for part in (Entries, Terminals, Surroundings))
+    entries, terminals, around = (rules.out(part) for part in (Entries, Terminals, SessionFields))
     return lambda snapshot: {
         "sessionId": snapshot.session_id,
         "entries": entries(snapshot.entries),
         "terminals": terminals(snapshot.terminals),
-        **around(snapshot.surroundings),
+        **around(snapshot._fields),
     }
 
 
 def _snapshot_back(kind: Any, rules: Rules) -> Hook:
     text, entries, terminals, around = (
-        rules.back(part) for part in (str, Entries, Terminals, Surroundings)
+        rules.back(part) for part in (str, Entries, Terminals, SessionFields)
     )
     return lambda document: Snapshot(
         text(document["sessionId"]),

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+from msgspec.structs import replace
 
 from .._errors import StoredSnapshotError, checked
 from .._json import NotJson, encode, parse, text_bytes
@@ -113,7 +114,7 @@ def _current(envelope: dict[str, Any]) -> dict[str, Any]:
 
 def _stored(snapshot: Snapshot) -> dict[str, Any]:
     document = to_document(snapshot)
-    around = snapshot.surroundings
+    around = snapshot._fields
     notes: dict[str, Any] = {key: getattr(around, name) for name, key in BOOKKEEPING.items()}
     notes["stateReported"] = around.state is not None
     if around.before_replay is not None:
@@ -124,7 +125,7 @@ def _stored(snapshot: Snapshot) -> dict[str, Any]:
 def _restored(document: dict[str, Any]) -> Snapshot:
     notes = document["bookkeeping"]
     restored: Snapshot = _documents().back(document)
-    blank = restored.surroundings
+    blank = restored._fields
     changes = {name: _note(notes, key, getattr(blank, name)) for name, key in BOOKKEEPING.items()}
     if changes["foreground_start"] > len(restored.entries):
         raise ValueError("the foreground work begins behind the last entry")
@@ -132,7 +133,7 @@ def _restored(document: dict[str, Any]) -> Snapshot:
         changes["state"] = None
     if "beforeReplay" in notes:
         changes["before_replay"] = _restored(_alone(notes["beforeReplay"]))
-    return attrs.evolve(restored, surroundings=attrs.evolve(blank, **changes))
+    return replace(restored, _fields=attrs.evolve(blank, **changes))
 
 
 def _alone(document: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from traffic import line, permission_line, replayed, snapshots, update_line
 from acp_client import Limits, Problem, Store
 from acp_client._cli.contents import size_words
 from acp_client._cli.layout import Layout, Page
-from acp_client._cli.session_state import surroundings_sections
+from acp_client._cli.session_state import session_sections
 from acp_client._cli.transcript import Closing, closing_lines, counted, print_transcript
 from acp_client._errors import PROBLEM_KINDS
 from acp_client._recordings.playback import Feeder
@@ -642,5 +642,5 @@ def test_runs_of_frames_give_what_single_frames_give(given_frames: list[strategi
 def test_sections_that_say_nothing_are_empty() -> None:
     """An empty session has one section, the table."""
     store = store_of(update_line("notice", severity="info", title="x"))
-    sections = surroundings_sections(store.snapshot("s1"), Layout())
+    sections = session_sections(store.snapshot("s1"), Layout())
     assert [bool(section) for section in sections] == [True]

@@ -23,9 +23,9 @@ from itertools import zip_longest
 from random import Random
 from typing import Any
 
-import attrs
 import strategies
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich_session import rich_snapshot
 from strategies import Choices
 from test_store import compare
@@ -188,7 +188,7 @@ def receive(data: bytes) -> None:
     store = _read([stream], junk, protocol)
     if protocol == "v2":
         followed = store.snapshot(session)
-        assert attrs.evolve(followed, session_id=_SESSION.decode()) == _expected()
+        assert replace(followed, session_id=_SESSION.decode()) == _expected()
     if not thorough(data):
         return
     pieced = _read(cut(stream, max(size, len(stream) // _MOST_PIECES)), junk, protocol)

@@ -104,6 +104,7 @@ if typing.TYPE_CHECKING:
         UsageChanged,
     )
     from ._compare import changes
+    from ._log_tools import compact
     from ._memory import Memory
     from ._recordings import Feeder, Frame, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
@@ -132,6 +133,7 @@ _MODULES_LOADED_LATER = {
         "UsageChanged",
     ),
     "_compare": ("changes",),
+    "_log_tools": ("compact",),
     "_memory": ("Memory",),
     "_recordings": (
         "Feeder",
@@ -242,6 +244,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "apply",
     "apply_all",
     "changes",
+    "compact",
     "decode",
     "display_width",
     "dumps",

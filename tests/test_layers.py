@@ -33,6 +33,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _requests _v1 _versions _storage
         _chunk_runs _delivery _subscriptions _reader _store
         _recordings
+        _log_tools
         _cli
         __init__ __main__
     """.strip().splitlines()

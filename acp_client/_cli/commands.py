@@ -132,15 +132,15 @@ def _finite(_: click.Context, __: click.Parameter, factor: float | None) -> floa
     return factor
 
 
-_file = click.argument("file", default=STANDARD_INPUT, type=click.Path(allow_dash=True))
-_format = click.option(
+file_argument = click.argument("file", default=STANDARD_INPUT, type=click.Path(allow_dash=True))
+format_option = click.option(
     "--format",
     "format_name",
     metavar="FORMAT",
     type=click.Choice(FORMAT_NAMES),
     help=f"Read FILE as this format, instead of recognising it: {', '.join(FORMAT_NAMES)}.",
 )
-_protocol = click.option(
+protocol_option = click.option(
     "--protocol",
     type=click.Choice(PROTOCOLS),
     help="What the agent speaks, instead of learning it from FILE.",
@@ -151,14 +151,14 @@ _protocol = click.option(
 
 
 @commands.command()
-@_file
+@file_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the snapshots as one JSON document.")
 @click.option("--session", metavar="ID", help="Show this session only.")
 @click.option(
     "--at", "until", metavar="N", type=click.IntRange(min=0), help="Stop after N lines of FILE."
 )
-@_format
-@_protocol
+@format_option
+@protocol_option
 @click.option("--follow", is_flag=True, help="Go on as FILE grows, until Ctrl-C.")
 @click.option(
     "--speed",
@@ -185,10 +185,10 @@ def replay(file: str, as_json: bool, **wishes: Any) -> None:
 
 
 @commands.command()
-@_file
+@file_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON document.")
-@_format
-@_protocol
+@format_option
+@protocol_option
 def stats(file: str, as_json: bool, format_name: str | None, protocol: Protocol | None) -> None:
     """Tell what a recording is made of, and how fast it was reduced."""
     report = _report(file, format_name, protocol)
@@ -215,7 +215,7 @@ def _report(file: str, format_name: str | None, protocol: Protocol | None) -> Re
 
 
 @commands.command()
-@_file
+@file_argument
 @click.option(
     "-o",
     "--output",
@@ -224,7 +224,7 @@ def _report(file: str, format_name: str | None, protocol: Protocol | None) -> Re
     type=click.Path(allow_dash=True),
     help="Where to write; - is the standard output, a name in .gz is packed.",
 )
-@_format
+@format_option
 def convert(file: str, output: str, format_name: str | None) -> None:
     """Write a recording as enveloped NDJSON.
 
@@ -233,7 +233,7 @@ def convert(file: str, output: str, format_name: str | None) -> None:
     with opened(file) as source, progress(source):
         recording = recording_of(source, format_name)
         count = 0
-        with _written(output, source) as target:
+        with written(output, source) as target:
             for frame in recording:
                 target.write(write_envelope(frame))
                 count += 1
@@ -244,7 +244,7 @@ def convert(file: str, output: str, format_name: str | None) -> None:
 
 
 @contextmanager
-def _written(name: str, source: Source) -> Iterator[BinaryIO]:
+def written(name: str, source: Source) -> Iterator[BinaryIO]:
     """Open what is written to. Raises `Failure` rather than overwrite what is read."""
     if name == STANDARD_INPUT:
         yield sys.stdout.buffer

@@ -1,0 +1,60 @@
+"""Recordings for the tests of log tools: lines of either side as frames, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from traffic import BUNDLED, SHARED
+
+import acp_client
+from acp_client import Frame, Store, read_recording
+
+RECORDINGS = [
+    *sorted(BUNDLED.glob("*.ndjson")),
+    *sorted(SHARED.glob("recordings/v2/*.ndjson")),
+    *[path for path in sorted(SHARED.glob("recordings/v1/*")) if path.suffix != ".md"],
+]
+"""The bundled recordings, and those beside the checkout where they are."""
+
+
+def frames_of(*lines: Any) -> list[Frame]:
+    """Make frames of lines of the agent, pairs of a direction and a line, and frames."""
+    return [_frame(number, one) for number, one in enumerate(lines, 1)]
+
+
+def _frame(number: int, one: Any) -> Frame:
+    if isinstance(one, bytes):
+        one = (False, one)
+    sent, data = one if isinstance(one, tuple) else (one.sent, one.data)
+    return Frame(number, sent, data.removesuffix(b"\n"))
+
+
+def sent(data: bytes) -> tuple[bool, bytes]:
+    """Say that the client wrote a line."""
+    return True, data
+
+
+def read(path: Path) -> list[Frame]:
+    """Read the frames of a recording."""
+    with path.open("rb") as stream:
+        return list(read_recording(stream))
+
+
+def reduced(frames: Iterable[Frame], protocol: Any = None) -> Store:
+    """Feed frames to a store, line by line."""
+    store = Store(protocol=protocol)
+    for number, frame in enumerate(frames, 1):
+        if frame.sent:
+            store.sent(frame.data + b"\n")
+        else:
+            store.receive(frame.data + b"\n", line=number)
+    store.end()
+    return store
+
+
+def documents(frames: Iterable[Frame], protocol: Any = None) -> bytes:
+    """Return the snapshot documents that frames lead to."""
+    store = reduced(frames, protocol)
+    return acp_client.to_json([acp_client.to_document(store.snapshot(s)) for s in store.sessions])

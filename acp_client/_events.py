@@ -16,10 +16,14 @@ from . import wire
 
 
 class PromptSent(Struct, frozen=True):
-    """The client sent `session/prompt` with this id and content."""
+    """The client sent `session/prompt` with this id and content.
+
+    `message_id` is the id of the user message where it is known from the start, as it is in v1.
+    """
 
     request_id: wire.RequestId
     content: tuple[wire.ContentBlock, ...]
+    message_id: str | None = None
 
 
 class PromptAccepted(Struct, frozen=True):

@@ -201,7 +201,7 @@ def _columns_of(kind: type) -> _Columns | None:
         return _items
     if issubclass(kind, dict):
         return _keys_and_values
-    if kind.__module__.rpartition(".")[0] != __package__ or issubclass(kind, type):
+    if not kind.__module__.startswith(f"{__package__}.") or issubclass(kind, type):
         return None
     if issubclass(kind, Struct) and not kind.__struct_config__.gc:
         return partial(_fields, kind.__struct_fields__)

@@ -93,7 +93,8 @@ def answered(
         prompt = prompts[place]
         status = TRANSITIONS.get((prompt.status, answer))
         if status is not None:
-            settled = attrs.evolve(prompt, status=status, message_id=message_id, error=error)
+            known = message_id or prompt.message_id
+            settled = attrs.evolve(prompt, status=status, message_id=known, error=error)
             return _with(prompts, {place: _echo(settled, is_echoed)})
     return prompts
 

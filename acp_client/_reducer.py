@@ -258,7 +258,7 @@ def _around(snapshot: Snapshot, **changes: Any) -> Snapshot:
 
 
 def _prompt_sent(snapshot: Snapshot, event: facts.PromptSent) -> Snapshot:
-    prompt = Prompt(event.request_id, event.content)
+    prompt = Prompt(event.request_id, event.content, message_id=event.message_id)
     return _around(snapshot, prompts=(*snapshot.prompts, prompt))
 
 

@@ -95,10 +95,11 @@ class Correlation:
                 return self.cancel(params.session_id)
         return []
 
-    def lost(self) -> None:
+    def lost(self) -> list[Told]:
         """Forget all open requests: nothing will be answered."""
         self._open.clear()
         self._asked.clear()
+        return []
 
     def forget(self, session_id: str) -> None:
         """Forget the open requests of a session."""

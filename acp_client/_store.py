@@ -258,8 +258,8 @@ class Store:
         """
         checked(error, wire.Error | None, "a `wire.Error`")
         with self._batch("local") as batch:
+            self._reduce(batch, self._connection.lose())
             self._reduce(batch, [(known, facts.ConnectionLost(error)) for known in self._sessions])
-            self._connection.lose()
             self._received.end()
             self._sent.end()
 

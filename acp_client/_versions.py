@@ -108,12 +108,13 @@ class Connection:
         self._lines = []
         self._last_update = None
 
-    def lose(self) -> None:
-        """Take note that the connection is lost; the next one may agree on another version."""
-        self.routes.lost()
+    def lose(self) -> list[Told]:
+        """Lose the connection: the next one may agree on another version."""
+        told = self.routes.lost()
         self.settle()
         self._is_new = not self._is_chosen
         self._size = 0
+        return told
 
     def follow(
         self,

@@ -97,6 +97,41 @@ def permission(request_id: Any, tool_call: Json, **params: Any) -> Frame:
     return agent_asks(request_id, "session/request_permission", **params)
 
 
+# --- Traffic that several tests need ---
+
+CANCEL: Frame = client(method="session/cancel", params={"sessionId": SESSION})
+OLD_DIFF: Json = {"type": "diff", "path": "/a", "oldText": "x\n", "newText": "y\n"}
+
+LIVE = [prompt(1, "hello"), chunk("Hi"), call(status="completed"), chunk("Bye"), ended(1)]
+HISTORY = [echo("hello"), chunk("Hi"), call(status="completed"), chunk("Bye")]
+LOAD = asks(2, "session/load", cwd="/", mcpServers=[])
+
+MODES = {
+    "currentModeId": "ask",
+    "availableModes": [
+        {"id": "ask", "name": "Ask", "description": "Ask first"},
+        {"id": "code", "name": "Code"},
+        "junk",
+    ],
+}
+MODELS = {"currentModelId": "s", "availableModels": [{"modelId": "s", "name": "Small"}]}
+CHOICES = [{"value": "ask", "name": "Ask"}, {"value": "code", "name": "Code"}]
+MODE_OPTION = {
+    "id": "mode",
+    "name": "Mode",
+    "category": "mode",
+    "type": "select",
+    "currentValue": "ask",
+    "options": CHOICES,
+}
+
+
+def opened(**result: Any) -> tuple[Frame, Frame]:
+    """Write a new session."""
+    asked = client(id=1, method="session/new", params={"cwd": "/", "mcpServers": []})
+    return asked, agent(id=1, result={"sessionId": SESSION, **result})
+
+
 # --- What becomes of it ---
 
 
@@ -165,3 +200,9 @@ def only_call(snapshot: Snapshot, call_id: str = "c") -> ToolCall:
     found = snapshot.entries.tool_call(call_id)
     assert found is not None
     return found
+
+
+def options(snapshot: Snapshot) -> list[tuple[str, Any]]:
+    """Return the options and what is chosen."""
+    found = document(snapshot)["configOptions"]
+    return [(option["configId"], option["currentValue"]) for option in found]

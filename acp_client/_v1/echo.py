@@ -14,6 +14,7 @@ its content alone. The theory:
 - In the middle of a text it may still turn out that the pieces so far were no echo. So they are
   *held*, with every cursor that they fit, and are given back when the next one fits none.
 - At the end of a block, cursors of earlier prompts are dropped: echoes come in order.
+- A chunk may be *cumulative*: all of the block's text so far, and more of it.
 - Blank text that fits nowhere is taken for what an agent puts between the blocks.
 
 What is no echo is given back, in order, to be a message of its own.
@@ -79,6 +80,8 @@ class _Awaited(Struct):
         end = offset + len(text)
         if whole.startswith(text, offset):
             return self.at(place + 1) if end == len(whole) else self.at(place, end)
+        if whole.startswith(text) and len(text) >= offset > 0:
+            return self.at(place + 1) if text == whole else self.at(place, len(text))
         if end > len(whole) and text.startswith(whole[offset:]):
             return self._spanning(text[len(whole) - offset :], place + 1)
         same = offset == 0 and text.strip() == whole.strip()

@@ -50,6 +50,10 @@ class ReaderV1(LineReader):
         """Report something that cannot be used."""
         self._problem("rejected", path, reason)
 
+    def replaced(self, path: str, reason: str) -> None:
+        """Report something in the place of which something else is used."""
+        self._problem("defaulted", path, reason)
+
     def event(self, update: dict[str, Any]) -> Any:
         """Structure a session update in the shape of v2; `None` if it is malformed."""
         return self._union(update, wire.SessionUpdate, "$.params.update")
@@ -86,6 +90,12 @@ class ReaderV1(LineReader):
         found = [self._item(item, f"{path}.content[{at}]") for at, item in enumerate(content)]
         kept = tuple(item for item in found if item is not None)
         return msgspec.structs.replace(event, content=kept)
+
+    def options(self, given: list[Any], path: str) -> tuple[wire.SessionConfigOption, ...]:
+        """Structure configuration options; bad ones are left out."""
+        shaped = {"configOptions": shapes.each(given, shapes.config_option)}
+        found = self.structure(shaped, wire.SetSessionConfigOptionResponse, path)
+        return found.config_options if found else ()
 
     def _item(self, item: Any, path: str) -> wire.ToolCallContent | None:
         if is_old_diff(item):

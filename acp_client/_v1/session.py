@@ -1,16 +1,10 @@
 """One session of ACP v1: its updates and what the client does, to events in the words of v2.
 
-What v1 leaves unsaid is kept here, because it decides what an update means:
-
-- *The open message of each kind.* A chunk without an id belongs to it. A new entry of any other
-  kind closes it, and so does a prompt; an update of an entry that is there already does not, since
-  agents patch earlier tool calls in the middle of a sentence.
-- *Inferred ids.* A message that has no id gets one: `inferred:` and its number among the messages
-  of its kind. The same stream gives the same ids, and a history that is loaded again gives those
-  that it had. They cannot be taken for an agent's, see `is_inferred`.
-- *Awaited echoes*, see `_v1.echo`. A history that is loaded has none: each message is news.
-- *What is known*: the tool calls, since a `tool_call` must not reset one; usage, since `null` is
-  not a number; modes, models and options, see `_v1.settings`.
+What v1 leaves unsaid is kept here, each in its own object: which messages are open
+(`_v1.messages`), which prompts are (`_v1.turns`), whose echo may come (`_v1.echo`), what is known
+of tool calls (`_v1.tool_calls`), and modes, models and options (`_v1.settings`). A session that is
+loaded begins with new ones, but for the open prompts: its history is reported from the start, and
+has no echoes.
 """
 
 from __future__ import annotations
@@ -22,36 +16,44 @@ from .. import _events as facts
 from .. import wire
 from . import shapes, terminals
 from .echo import Echoes
+from .messages import OpenMessages
 from .parser import ReaderV1
 from .settings import Settings
+from .tool_calls import ToolCalls
+from .turns import RUNNING, Turns
 
 Fields = dict[str, Any]
 Events = list[Any]
 
-INFERRED: Final = "inferred:"
-"""How the ids begin that agents did not send."""
-
 NO_TITLE: Final = "Permission"
 """The title of a permission request whose tool call has none."""
 
+_PARENTS: Final = (("claudeCode", "parentToolUseId"),)
+"""Where adapters say in `_meta` which tool call a subagent works for."""
 
-def is_inferred(message_id: str) -> bool:
-    """Tell whether a message id was made for a message that came without one."""
-    return message_id.startswith(INFERRED)
+
+def speaker_of(meta: Any) -> str:
+    """Return the subagent that reports something, by its `_meta`; empty for the agent itself."""
+    for adapter, key in _PARENTS if isinstance(meta, dict) else ():
+        said = meta.get(adapter)
+        parent = said.get(key) if isinstance(said, dict) else None
+        if isinstance(parent, str):
+            return parent
+    return ""
 
 
 class SessionV1:
-    """What is known of one session; each method returns the events that something tells."""
+    """What is known of one session; each method returns the events that something makes."""
 
-    def __init__(self) -> None:
-        self.settings = Settings()
-        self.open_prompts: list[wire.RequestId] = []
-        self.before_load: SessionV1 | None = None
-        self._known: set[tuple[str, str]] = set()
-        self._open: dict[str, str] = {}
-        self._numbers: dict[str, int] = {}
+    def __init__(self, turns: Turns | None = None, settings: Settings | None = None) -> None:
+        self.turns = turns or Turns()
+        self.settings = settings or Settings()
+        self.before_replay: SessionV1 | None = None
+        self.history: wire.RequestId | None = None
+        self.reported: Events = []
+        self._messages = OpenMessages()
+        self._calls = ToolCalls()
         self._echoes: Echoes[wire.UserMessageChunk] = Echoes()
-        self._titles: dict[str, str] = {}
         self._usage: Fields = {}
 
     # --- What the client does ---
@@ -60,56 +62,94 @@ class SessionV1:
         self,
         request_id: wire.RequestId,
         content: tuple[wire.ContentBlock, ...],
-        message_id: str | None = None,
+        given_id: str | None = None,
     ) -> Events:
         """Make an entry of a prompt; it is its own echo."""
-        self._open.clear()
-        message_id = self._message_id("user_message", message_id)
-        self._open.clear()  # what comes next is no part of it
+        if self.turns.is_idle:
+            self._messages.close()
+        message_id = self._messages.prompt(given_id)
         self._echoes.prompt(request_id, content)
-        if request_id not in self.open_prompts:
-            self.open_prompts.append(request_id)
+        self.turns.begin(request_id, message_id)
         return [
-            facts.PromptSent(request_id, content),
+            facts.PromptSent(request_id, content, message_id),
             wire.UserMessage(message_id, content),
-            facts.PromptAccepted(request_id, message_id),
-            wire.StateUpdate("running"),
+            RUNNING,
         ]
 
-    def prompt_answered(self, request_id: wire.RequestId) -> bool:
-        """Take note of the answer to a prompt; tell whether it was the last open one.
+    def prompt_answered(self, answer: wire.Response, idle: Any) -> Events:
+        """Settle a prompt; `idle` is the state if it was the last one that is open."""
+        self._echoes.answered(answer.id)
+        was_foreground = self.turns.is_foreground(answer.id)
+        events = self.turns.settle(answer, idle)
+        if self.turns.is_idle:
+            self.end_turn()
+        elif was_foreground:
+            self._messages.close()
+        return events
 
-        Answers come in order: a prompt from before that has none will never get one.
-        """
-        self._echoes.answered(request_id)
-        if request_id in self.open_prompts:
-            del self.open_prompts[: self.open_prompts.index(request_id) + 1]
-        return not self.open_prompts
+    def end_turn(self) -> None:
+        """End the turn: what follows is a late tail, or something new."""
+        self._messages.begin_tail()
+        self._calls.begin_turn()
 
-    def close_messages(self) -> None:
-        """End the messages that are open."""
-        self._open.clear()
+    # --- The history of a session that is loaded or resumed ---
+
+    def await_history(self, request_id: wire.RequestId) -> None:
+        """Expect the history before the answer to a request."""
+        self.history = request_id
+        self.reported = []
+
+    def begins_history(self, update: Fields) -> bool:
+        """Return whether an update is the first one of a history that is awaited."""
+        is_awaited = self.history is not None and self.before_replay is None
+        return is_awaited and update.get("sessionUpdate") in _HISTORY
+
+    def before_history(self) -> tuple[SessionV1, Events]:
+        """Return the session in which its history is reported again, and what begins it."""
+        restarted = SessionV1(self.turns, self.settings)
+        restarted.before_replay, restarted.history = self.before_replay or self, self.history
+        self.history = None
+        running = [] if self.turns.is_idle else [RUNNING]
+        return restarted, [facts.ReplayBegun(), *running, *self.reported]
+
+    def after_history(self) -> tuple[SessionV1, Events]:
+        """Return the session that goes on after its history, and what ends it."""
+        self.history = None
+        if self.before_replay is None:
+            return self, []
+        self.before_replay = None
+        self._messages.close()
+        return self, [facts.ReplayEnded()]
+
+    def without_history(self) -> tuple[SessionV1, Events]:
+        """Return the session that goes on after a refusal, and what brings it back."""
+        self.history = None
+        if self.before_replay is None:
+            return self, []
+        before = self.before_replay
+        state = [] if self.turns.state is None else [self.turns.state]
+        return before, [facts.ReplayFailed(), *state]
 
     def configured(self, reader: ReaderV1) -> Events:
-        """Tell the whole configuration, as the result of a request."""
-        update = self._config_update(reader)
-        return [] if update is None else [facts.ConfigOptionsSet(update.config_options)]
+        """Return the whole configuration, as the result of a request."""
+        return [facts.ConfigOptionsSet(self.settings.listed(reader))]
 
-    def tool_call(self, fields: Fields, path: str, reader: ReaderV1) -> wire.ToolCallUpdate | None:
-        """Structure a tool call and take note of it."""
+    def permission_asked(
+        self, fields: Fields, path: str, reader: ReaderV1
+    ) -> wire.ToolCallUpdate | None:
+        """Structure the tool call that a permission is asked for."""
         event = reader.tool_call(fields, path)
-        if event is not None:
-            self._note("tool_call", event.tool_call_id)
-            if isinstance(event.title, str):
-                self._titles[event.tool_call_id] = event.title
-        return event
+        if event is None:
+            return None
+        self._messages.note_update()
+        return self._call_noted(self._calls.asked(event), fields)
 
-    def title(self, call: wire.ToolCallUpdate | None) -> str:
+    def title(self, asked: Fields, call: wire.ToolCallUpdate | None) -> str:
         """Return a title for a request to permit a tool call."""
         if call is None:
             return NO_TITLE
-        known = self._titles.get(call.tool_call_id)
-        named = (call.title, known, call.name, call.kind, NO_TITLE)
+        known = self._calls.title(asked["toolCallId"])
+        named = (asked.get("title"), known, call.name, call.kind, NO_TITLE)
         return next(name for name in named if isinstance(name, str) and name)
 
     # --- What the agent reports ---
@@ -117,8 +157,13 @@ class SessionV1:
     def update(self, update: Fields, reader: ReaderV1) -> Events:
         """Translate one session update."""
         kind = update.get("sessionUpdate")
+        if kind not in _CHUNKS:
+            self._messages.note_update()
         handler = _ON_UPDATE.get(kind) if isinstance(kind, str) else None
-        return handler(self, update, reader) if handler else self._other(update, reader)
+        events = handler(self, update, reader) if handler else self._other(update, reader)
+        if self.history is not None and self.before_replay is None:
+            self.reported += events
+        return events
 
     def chunk(self, update: Fields, reader: ReaderV1) -> Events:
         """Append to the message that is meant, unless it is an echo."""
@@ -130,30 +175,59 @@ class SessionV1:
         return events
 
     def _append(self, update: Fields, block: wire.ContentBlock) -> Events:
-        type_, chunk_class = _CHUNKS[update["sessionUpdate"]]
+        kind, chunk_class = _CHUNKS[update["sessionUpdate"]]
         given, meta = update.get("messageId"), update.get("_meta")
         chunk = chunk_class(
             given if isinstance(given, str) else "",
             block,
             wire.JsonObject(meta) if isinstance(meta, dict) else None,
         )
-        shown = self._echoes.take(block, chunk) if type_ == "user_message" else [chunk]
-        return [
-            chunk_class(self._message_id(type_, item.message_id), item.content, item.meta)
-            for item in shown
-        ]
+        speaker = speaker_of(meta)
+        if kind != "user_message":
+            return self._placed(kind, speaker, chunk)
+        shown = self._echoes.take(block, chunk)
+        if not shown:
+            self._messages.close()
+        return [event for item in shown for event in self._placed(kind, speaker, item)]
+
+    def _placed(self, kind: str, speaker: str, chunk: Any) -> Events:
+        """Give a chunk the id of its message; one that is empty and has none says nothing."""
+        voice = (kind, speaker, chunk.message_id)
+        if _is_empty(chunk.content):
+            message_id = self._messages.existing(*voice)
+        else:
+            if kind == "user_message" and not self._messages.existing(*voice):
+                self._calls.begin_turn()
+            message_id = self._messages.message_of(*voice)
+        if message_id is None:
+            return []
+        return [type(chunk)(message_id, chunk.content, chunk.meta)]
 
     def reported_tool_call(self, update: Fields, reader: ReaderV1) -> Events:
         """Create or patch a tool call, and feed the terminals in its `_meta`."""
-        call_id = update.get("toolCallId")
-        is_known = isinstance(call_id, str) and ("tool_call", call_id) in self._known
-        if update["sessionUpdate"] == "tool_call" and is_known:
-            update = shapes.without_defaults(update)
-        event = self.tool_call(update, "$.params.update", reader)
+        event = reader.tool_call(update, "$.params.update")
         if event is None:
             return []
-        found = (reader.event(fields) for fields in terminals.of_tool_call(update))
-        return [event, *(fed for fed in found if fed is not None)]
+        if update["sessionUpdate"] == "tool_call":
+            self._separate(event.tool_call_id, reader)
+            event = self._calls.announced(event)
+        else:
+            event = self._calls.reported(event)
+        self._call_noted(event, update)
+        found = terminals.of_tool_call({**update, "toolCallId": event.tool_call_id})
+        fed = (reader.event(fields) for fields in found)
+        return [event, *(one for one in fed if one is not None)]
+
+    def _separate(self, call_id: str, reader: ReaderV1) -> None:
+        if self._calls.is_reused(call_id):
+            self._calls.separate(call_id)
+            reason = "is the id of a finished tool call, and used again for a new one"
+            reader.replaced("$.params.update.toolCallId", reason)
+
+    def _call_noted(self, event: wire.ToolCallUpdate, fields: Fields) -> wire.ToolCallUpdate:
+        speaker = speaker_of(fields.get("_meta"))
+        self._messages.note_entry("tool_call", event.tool_call_id, speaker)
+        return event
 
     def plan(self, update: Fields, reader: ReaderV1) -> Events:
         """Replace the one plan."""
@@ -168,10 +242,11 @@ class SessionV1:
         """Replace the options, or the one that is there, or the value of one."""
         options = update.get("configOptions") or update.get("configOption")
         chosen = update.get("configId", update.get("id"))
+        path = "$.params.update"
         if isinstance(options or update.get("configOptions"), list):
-            self.settings.replace(options or [])
+            self.settings.replace(options or [], reader, path)
         elif isinstance(options, dict):
-            self.settings.replace_one(options)
+            self.settings.replace_one(options, reader, path)
         elif isinstance(chosen, str):
             self.settings.choose(chosen, update.get("value", update.get("currentValue")))
         else:
@@ -189,15 +264,7 @@ class SessionV1:
         return self._settings_changed(reader)
 
     def _settings_changed(self, reader: ReaderV1) -> Events:
-        update = self._config_update(reader)
-        return [] if update is None else [update]
-
-    def _config_update(self, reader: ReaderV1) -> wire.ConfigOptionUpdate | None:
-        options = self.settings.listed()
-        found: wire.ConfigOptionUpdate | None = reader.event(
-            {"sessionUpdate": "config_option_update", "configOptions": options}
-        )
-        return found
+        return [wire.ConfigOptionUpdate(self.settings.listed(reader))]
 
     def usage(self, update: Fields, reader: ReaderV1) -> Events:
         """Replace what is given of the usage, once both of its numbers are known."""
@@ -221,30 +288,17 @@ class SessionV1:
     # --- Entries ---
 
     def _noted(self, event: Any) -> Events:
-        """Take note of the entry that an event is about."""
+        """Note the entry that an event of v2 is about."""
         key = _KEYS.get(type(event))
         if key is not None:
-            self._note(key[0], getattr(event, key[1]))
+            self._messages.note_entry(key[0], getattr(event, key[1]))
         elif isinstance(event, wire.Unknown) and not isinstance(event, wire.UnknownStateUpdate):
-            self._open.clear()
+            self._messages.close()
         return [event]
 
-    def _note(self, type_: str, entry_id: str) -> None:
-        """Take note of an entry; a new one closes the messages that are open."""
-        if (type_, entry_id) not in self._known:
-            self._known.add((type_, entry_id))
-            self._open.clear()
 
-    def _message_id(self, type_: str, given: str | None) -> str:
-        """Return the id of the message that a chunk belongs to, which is open from now on."""
-        message_id = given or self._open.get(type_) or self._new_id(type_)
-        self._note(type_, message_id)
-        self._open[type_] = message_id
-        return message_id
-
-    def _new_id(self, type_: str) -> str:
-        number = self._numbers[type_] = self._numbers.get(type_, 0) + 1
-        return f"{INFERRED}{number}"
+def _is_empty(block: wire.ContentBlock) -> bool:
+    return isinstance(block, wire.TextContent) and not block.text
 
 
 _CHUNKS: Final[dict[str, tuple[str, Any]]] = {
@@ -268,6 +322,9 @@ _ON_UPDATE: Final[dict[str, _Handler]] = {
     "current_mode_update": SessionV1.mode,
     "usage_update": SessionV1.usage,
 }
+
+_HISTORY: Final = frozenset({*_CHUNKS, "tool_call"})
+"""Updates that a history begins with."""
 
 _SHARED: Final = frozenset(
     {"compaction_summary_chunk", "compaction_update", "notice", "session_info_update"}

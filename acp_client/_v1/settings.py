@@ -1,115 +1,181 @@
-"""The configuration of a v1 session: options, mode and model as the one list that v2 has.
+"""The configuration of one ACP v1 session: options, modes and models as the one list that v2 has.
 
-v1 has three ways to say what can be chosen: configuration options, modes, and models, the older two
-of which an agent may send beside the options or instead of them. They become options of their own,
-`mode` and `model`, unless the options have one of that category already; then that one follows what
-is said of the current mode or model. What comes early, before the lists, is kept for them.
+v1 has three ways to say what can be chosen: configuration options, modes, and models. An agent may
+send the older two instead of options, or beside them for clients that know no options. So:
+
+- Modes and models are the option of that category or id, or else the one with the same values.
+- If there is none, they become an option of their own, `mode` or `model`. Its `_meta` names the
+  call that sets it (`setting_method` reads it); what agents send as options is set as an option.
+- What is said of the current mode or model changes the option that stands for it.
+
+What comes early, before the lists, is kept for them.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from . import shapes
+from msgspec import Struct
+from msgspec.structs import replace
 
-_LISTS: Final = {
-    "mode": ("modes", "availableModes", "id", "currentModeId"),
-    "model": ("models", "availableModels", "modelId", "currentModelId"),
-}
-"""By the option that they become: the key of a list's object, and the keys in it."""
+from .. import wire
+from . import shapes
+from .parser import ReaderV1
+
+SET_OPTION: Final = "session/set_config_option"
+
+
+class _Choice(Struct, frozen=True):
+    """One of the older two ways: where its list is, and which call sets it."""
+
+    name: str
+    lists_key: str
+    list_key: str
+    id_key: str
+    current_key: str
+    method: str
+
+
+_CHOICES: Final = (
+    _Choice("mode", "modes", "availableModes", "id", "currentModeId", "session/set_mode"),
+    _Choice("model", "models", "availableModels", "modelId", "currentModelId", "session/set_model"),
+)
+
+
+def setting_method(option: wire.SessionConfigOption) -> str:
+    """Return the method of the call that sets an option."""
+    meta = None if isinstance(option, wire.Unknown) else option.meta
+    method = None if meta is None else meta.value.get(shapes.SET_BY)
+    return method if isinstance(method, str) else SET_OPTION
 
 
 class Settings:
     """What is configured in one session."""
 
     def __init__(self) -> None:
-        self._options: list[Any] = []
-        self._listed: dict[str, Any] = {}
+        self._options: dict[str, Any] = {}
+        self._standing: dict[str, tuple[bool, str]] = {}  # by category or id, and the option's id
+        self._lists: dict[str, dict[str, Any]] = {}
         self._current: dict[str, Any] = {}
         self._reported = False
 
-    def opened(self, result: dict[str, Any]) -> bool:
-        """Take the lists of a new or loaded session; tell whether there were any."""
-        options = result.get("configOptions")
-        if isinstance(options, list) and not self._reported:
-            self._options = shapes.each(options, shapes.config_option)
-        for name, (key, _, _, current) in _LISTS.items():
-            listed = result.get(key)
-            if isinstance(listed, dict):
-                self._listed[name] = listed
-                self._follow(name)
-                self._current.setdefault(name, listed.get(current))
-        return bool(self._options or self._listed)
+    def opened(self, result: dict[str, Any], reader: ReaderV1) -> bool:
+        """Take the lists of a new or loaded session; return whether there were any."""
+        early = dict(self._current)
+        for choice in _CHOICES:
+            lists = result.get(choice.lists_key)
+            if isinstance(lists, dict):
+                self._lists[choice.name] = lists
+                self._current.setdefault(choice.name, lists.get(choice.current_key))
+        given = result.get("configOptions")
+        if isinstance(given, list) and not self._reported:
+            self._replace_all(reader.options(given, "$.result"))
+        else:
+            self._place_all()
+        for name, value in early.items():
+            self.switch(name, value)
+        return bool(self._options or self._lists)
 
-    def replace(self, options: list[Any]) -> None:
-        """Take a whole new list of options."""
+    def replace(self, given: list[Any], reader: ReaderV1, path: str) -> None:
+        """Take a new list of options."""
         self._reported = True
-        self._options = shapes.each(options, shapes.config_option)
-        for name in _LISTS:
-            chosen = self._option_of(name)
-            if chosen is not None:
-                self._current[name] = chosen.get("currentValue")
+        self._replace_all(reader.options(given, path))
 
-    def replace_one(self, option: Any) -> None:
-        """Take one option, which replaces that of its id or is a new one."""
-        shaped = shapes.config_option(option)
-        ids = [_id(known) for known in self._options]
-        place = ids.index(_id(shaped)) if _id(shaped) in ids else len(ids)
-        self.replace([*self._options[:place], shaped, *self._options[place + 1 :]])
+    def replace_one(self, given: Any, reader: ReaderV1, path: str) -> None:
+        """Take one option, which replaces the one with its id or is a new one."""
+        self._reported = True
+        for option in reader.options([given], path):
+            self._put(option)
 
-    def choose(self, option_id: Any, value: Any) -> None:
-        """Take note that a value of an option was chosen."""
-        if not isinstance(option_id, str) or value is None:
-            return
-        if option_id in _LISTS and self._option_of(option_id) is None:
-            self._current[option_id] = value
-        for place, option in enumerate(self._options):
-            if _id(option) == option_id:
-                self.replace_one({**self._options[place], "currentValue": value})
+    def choose(self, config_id: Any, value: Any) -> None:
+        """Set the value of an option; a value that the option cannot have is ignored."""
+        option = self._options.get(config_id) if isinstance(config_id, str) else None
+        if option is not None:
+            self._put(_with_value(option, value))
+        elif value is not None and config_id in self._own_choices():
+            self._current[config_id] = value
 
     def switch(self, name: str, value: Any) -> None:
-        """Take note of the current mode or model."""
+        """Set the current mode or model, and the option that stands for it."""
         self._current[name] = value
-        self._follow(name)
+        if name in self._standing:
+            key = self._standing[name][1]
+            option = self._options[key]
+            if name == "mode" or value in _values(option):
+                self._options[key] = _with_value(option, value)
 
-    def listed(self) -> list[Any]:
-        """Return all options in the shape of v2, as parsed JSON."""
-        made = (self._made(name) for name in _LISTS if self._option_of(name) is None)
-        return [*(option for option in made if option is not None), *self._options]
+    def listed(self, reader: ReaderV1) -> tuple[wire.SessionConfigOption, ...]:
+        """Return all options."""
+        made = [self._made(choice) for choice in self._own_choices().values()]
+        own = reader.options([option for option in made if option is not None], "$.result")
+        return (*own, *self._options.values())
 
-    def _made(self, name: str) -> dict[str, Any] | None:
-        _, listed, key, _ = _LISTS[name]
-        choices = self._listed.get(name, {}).get(listed)
-        return shapes.choices(name, key, self._current.get(name), choices)
+    # --- Which option stands for the mode and the model ---
 
-    def _option_of(self, name: str) -> dict[str, Any] | None:
-        """Return the option that stands for the mode or the model, if the agent has one."""
-        for option in self._options:
-            if isinstance(option, dict) and name in (option.get("category"), _id(option)):
-                return option
-        return None
+    def _own_choices(self) -> dict[str, _Choice]:
+        """Return the older ways that no option stands for, by name."""
+        return {choice.name: choice for choice in _CHOICES if choice.name not in self._standing}
 
-    def _follow(self, name: str) -> None:
-        """Let the option that stands for the mode or the model have what is current."""
-        option = self._option_of(name)
-        current = self._current.get(name)
-        if option is not None and current is not None and _fits(option, current, name):
-            changed = {**option, "currentValue": current}
-            self._options = [changed if known is option else known for known in self._options]
+    def _made(self, choice: _Choice) -> dict[str, Any] | None:
+        listed = self._lists.get(choice.name, {}).get(choice.list_key)
+        return shapes.choices(
+            choice.name, choice.id_key, self._current.get(choice.name), listed, choice.method
+        )
+
+    def _replace_all(self, options: tuple[Any, ...]) -> None:
+        self._options = {_key(option, at): option for at, option in enumerate(options)}
+        self._place_all()
+
+    def _put(self, option: Any) -> None:
+        key = _key(option, len(self._options))
+        self._options[key] = option
+        if key in (standing for _, standing in self._standing.values()):
+            self._place_all()
+        else:
+            self._place(key, option)
+
+    def _place_all(self) -> None:
+        self._standing.clear()
+        for key, option in self._options.items():
+            self._place(key, option)
+
+    def _place(self, key: str, option: Any) -> None:
+        """Let an option stand for the mode or the model if no better one does."""
+        for choice in _CHOICES:
+            found = self._standing.get(choice.name)
+            by_name = choice.name in (key, getattr(option, "category", None))
+            is_better = by_name and (found is None or not found[0])
+            if is_better or (found is None and self._has_same_values(option, choice)):
+                self._standing[choice.name] = (by_name, key)
+                self._current[choice.name] = getattr(option, "current_value", None)
+
+    def _has_same_values(self, option: Any, choice: _Choice) -> bool:
+        listed = self._lists.get(choice.name, {}).get(choice.list_key)
+        values = shapes.ids_of(listed, choice.id_key)
+        return bool(values) and values == _values(option)
 
 
-def _fits(option: dict[str, Any], value: str, name: str) -> bool:
-    """Tell whether an option can have a value; models often have other ids than the option."""
-    return name == "mode" or value in _values(option.get("options"))
+def _key(option: Any, place: int) -> str:
+    """Return what an option is found by; one without an id is found by its place."""
+    found = option.value.get("configId") if isinstance(option, wire.Unknown) else option.config_id
+    return found if isinstance(found, str) else f"\0{place}"
 
 
-def _values(choices: Any) -> list[Any]:
-    if not isinstance(choices, list):
-        return []
-    found = [choice for choice in choices if isinstance(choice, dict)]
-    inner = [value for choice in found for value in _values(choice.get("options"))]
-    return [choice.get("value") for choice in found] + inner
+def _with_value(option: Any, value: Any) -> Any:
+    match option:
+        case wire.SessionConfigSelect() if isinstance(value, str):
+            return replace(option, current_value=value)
+        case wire.SessionConfigBoolean() if isinstance(value, bool):
+            return replace(option, current_value=value)
+        case wire.Unknown() if value is not None:
+            return wire.Unknown({**option.value, "currentValue": value})
+    return option
 
 
-def _id(option: Any) -> Any:
-    return option.get("configId") if isinstance(option, dict) else None
+def _values(option: Any) -> set[str]:
+    """Return the values that a select option can have."""
+    found: set[str] = set()
+    for item in option.options if isinstance(option, wire.SessionConfigSelect) else ():
+        group = item.options if isinstance(item, wire.SessionConfigSelectGroup) else (item,)
+        found.update(choice.value for choice in group)
+    return found

@@ -169,7 +169,13 @@ def _choice(value: Any) -> Any:
     return renamed(renamed(value, "group", "groupId"), "id", "value")
 
 
-def choices(option_id: str, known: Any, current: Any, listed: Any) -> dict[str, Any] | None:
+SET_BY: Final = "setBy"
+"""The key in the `_meta` of an option that says which call sets it, if that is an older one."""
+
+
+def choices(
+    option_id: str, known: str, current: Any, listed: Any, method: str
+) -> dict[str, Any] | None:
     """Make an option out of modes or models; `None` where there is no current one."""
     if not isinstance(current, str):
         return None
@@ -182,7 +188,15 @@ def choices(option_id: str, known: Any, current: Any, listed: Any) -> dict[str, 
         "category": option_id,
         "currentValue": current,
         "options": named or _only(current),
+        "_meta": {SET_BY: method},
     }
+
+
+def ids_of(listed: Any, key: str) -> set[str]:
+    """Return the ids of modes or models."""
+    found = listed if isinstance(listed, list) else []
+    ids = [value.get(key) for value in found if isinstance(value, dict)]
+    return {found for found in ids if isinstance(found, str)}
 
 
 def _choice_of(key: str, value: Any) -> dict[str, Any] | None:

@@ -7,20 +7,20 @@ decoder of v2 makes events of them, so leniency is the same. The rules:
 
 - *Tool calls.* `tool_call` creates or updates and never resets what is known; `tool_call_update`
   patches; `null` is "not given". Diffs with an old and a new text are kept as they are.
-- *Messages.* A chunk without an id belongs to the message of its kind that is open (`_v1.session`).
+- *Messages.* A chunk without an id belongs to the message of its kind that is open
+  (`_v1.messages`).
 - *Prompts.* A prompt is its own echo: the user's message is an entry from sending on, and what the
   agent reports of it is not shown again (`_v1.echo`). Sending it makes the session `running`; the
-  answer to the last open prompt makes it `idle`, with the reason to stop, or with the error.
+  answer to the last open prompt makes it `idle` (`_v1.turns`).
 - *Loading.* `session/load` begins a replay that its answer ends: the session starts again from
-  empty, every message is shown once, and a refusal brings back what was there.
+  empty, every message is shown once, and a refusal brings back what was there. `session/resume`
+  begins one with the first part of a history that comes before its answer.
 - *Permission requests* get title and subject from their tool call, which appears if it is new.
 - *Configuration.* Modes and models become options (`_v1.settings`). The list is kept whole here,
   since v1 says it in parts; results of requests give the list that is merged from them.
 - *Terminals* are those of the client, and those in the `_meta` of tool calls (`_v1.terminals`).
-- *Vendors.* An update that nobody knows is an entry. So is a notification outside `session/update`,
-  as `{"method", "params"}`, which does not cut the message that is being written. It belongs to the
-  session that it names, or else to the one that was heard of last, or that will be first. Requests
-  that nobody knows tell nothing.
+- *Vendors.* An update that nobody knows is an entry; notifications and requests outside the
+  protocol are not.
 
 An answer to a request that is not open tells nothing, with one exception: in a recording of the
 agent alone no prompt is seen, so a reason to stop is what ends a turn, and with it a message. A
@@ -65,7 +65,6 @@ class TranslationV1(Correlation):
         self._requests: dict[wire.RequestId, _Asked] = {}
         self._terminal_calls: dict[str, _Asked] = {}  # the agent's ids, so by `request_key`
         self._last_session: str | None = None
-        self._stray: list[Any] = []
         self._sees_prompts = False
 
     def followed(
@@ -81,23 +80,18 @@ class TranslationV1(Correlation):
         reader = ReaderV1(number, ignored if sent else report)
         follow = self._sent if sent else self._received
         messages = reader.messages(line, unterminated)
-        return [told for each in messages for told in self._placed(follow(*each))]
+        return [told for each in messages for told in follow(*each)]
 
-    def _placed(self, told: list[Told]) -> list[Told]:
-        """Take note of the session in hand; give it the notifications that had none to go to."""
-        if not told:
-            return told
-        self._last_session = told[-1][0]
-        stray, self._stray = self._stray, []
-        return [*told, *_told(self._last_session, stray)] if stray else told
-
-    def lost(self) -> None:
-        """Forget all open requests: nothing will be answered."""
+    def lost(self) -> list[Told]:
+        """Forget all open requests, which nobody will answer; return the states without them."""
         super().lost()
         self._requests.clear()
         self._terminal_calls.clear()
-        for session in self._sessions.values():
-            session.open_prompts.clear()
+        return [
+            (session_id, state)
+            for session_id, session in self._sessions.items()
+            for state in session.turns.lose()
+        ]
 
     def forget(self, session_id: str) -> None:
         """Forget a session, and its open requests."""
@@ -136,8 +130,6 @@ class TranslationV1(Correlation):
                 return self._updated(params, reader)
             case wire.Notification(method="$/cancel_request", params=params):
                 return self._withdrawn(_fields(params).get("requestId"))
-            case wire.Notification():
-                return self._noticed(message)
         return []
 
     def _updated(self, params: Any, reader: ReaderV1) -> list[Told]:
@@ -148,20 +140,14 @@ class TranslationV1(Correlation):
         if not isinstance(update, dict):
             reader.rejected("$.params.update", "is not object")
             return []
-        return _told(session_id, self._session(session_id).update(update, reader))
+        self._last_session = session_id
+        session = self._session(session_id)
+        begun = self._begin_replay(session_id) if session.begins_history(update) else []
+        return [*begun, *_told(session_id, self._session(session_id).update(update, reader))]
 
-    def _noticed(self, message: wire.Notification) -> list[Told]:
-        """Show a notification that is none of the protocol's."""
-        if message.method.startswith("$/") or message.method == "elicitation/complete":
-            return []
-        params: Any = message.params
-        named = _fields(params).get("sessionId")
-        session_id = named if isinstance(named, str) else self._last_session
-        raw = wire.Unknown({"method": message.method, "params": params})
-        if session_id is None:
-            self._stray.append(raw)
-            return []
-        return [(session_id, raw)]
+    def _begin_replay(self, session_id: str) -> list[Told]:
+        self._sessions[session_id], events = self._session(session_id).before_history()
+        return _told(session_id, events)
 
     def _withdrawn(self, request_id: Any) -> list[Told]:
         is_id = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
@@ -185,11 +171,12 @@ class TranslationV1(Correlation):
         if not isinstance(session_id, str):
             reader.rejected("$.params.sessionId", "is not string")
             return []
-        session, call = self._session(session_id), None
+        session, fields = self._session(session_id), _fields(params.get("toolCall"))
+        call = None
         if isinstance(params.get("toolCall"), dict):
-            call = session.tool_call(params["toolCall"], "$.params.toolCall", reader)
+            call = session.permission_asked(fields, "$.params.toolCall", reader)
         shaped = {
-            "title": session.title(call),
+            "title": session.title(fields, call),
             **shapes.given(params),
             "options": shapes.each(params.get("options"), shapes.permission_option),
         }
@@ -231,9 +218,10 @@ class TranslationV1(Correlation):
         if message.method == "session/prompt":
             prompt = reader.structure(params, wire.SentPromptRequest, "$.params")
             return self._prompted(message.id, named, prompt.prompt if prompt else (), params)
-        told = self._load_sent(named) if message.method == "session/load" else []
         self._requests[message.id] = _Asked(message.method, named, params)
-        return told
+        if message.method in _WITH_HISTORY:
+            self._session(named).await_history(message.id)
+        return self._begin_replay(named) if message.method == "session/load" else []
 
     def _prompted(
         self,
@@ -248,16 +236,6 @@ class TranslationV1(Correlation):
         given = message_id if isinstance(message_id, str) else None
         return _told(session_id, self._session(session_id).prompt(request_id, content, given))
 
-    def _load_sent(self, session_id: str) -> list[Told]:
-        """Begin the session anew; only the newest load of a session ends the replay."""
-        before = self._sessions.get(session_id) or SessionV1()
-        for asked in self._requests.values():
-            if asked.method == "session/load" and asked.session_id == session_id:
-                asked.method = "session/resume"
-        session = self._sessions[session_id] = SessionV1()
-        session.before_load = before.before_load or before
-        return [(session_id, facts.ReplayBegun())]
-
     # --- The agent's answers ---
 
     def _answered(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
@@ -268,13 +246,12 @@ class TranslationV1(Correlation):
         return _ANSWERED[asked.method](self, asked, _Outcome(message, result, reader))
 
     def _turn_ended(self, result: Fields, reader: ReaderV1) -> list[Told]:
-        """Follow the answer to a prompt that was not seen, perhaps of the only session."""
-        if not isinstance(result.get("stopReason"), str):
+        """Follow the answer to a prompt that was not seen: of the session heard of last."""
+        session = self._sessions.get(self._last_session or "")
+        if session is None or not isinstance(result.get("stopReason"), str):
             return []
-        idle = [name for name, session in self._sessions.items() if not session.open_prompts]
-        for name in idle:
-            self._sessions[name].close_messages()
-        return [(idle[0], _idle(result, reader))] if len(idle) == len(self._sessions) == 1 else []
+        session.end_turn()
+        return _told(self._last_session or "", [_idle(result, reader)])
 
     def initialized(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
         """Take what the agent says of itself."""
@@ -295,7 +272,7 @@ class TranslationV1(Correlation):
             return []
         session = self._session(session_id)
         events: list[Any] = [facts.SessionOpened()]
-        if session.settings.opened(result):
+        if session.settings.opened(result, outcome.reader):
             events += session.configured(outcome.reader)
         return _told(session_id, events)
 
@@ -304,24 +281,24 @@ class TranslationV1(Correlation):
         return self.opened(_Asked(asked.method, "", asked.params), outcome)
 
     def loaded(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
-        """End a replay."""
-        session = self._sessions[asked.session_id]
-        if outcome.result is None:
-            self._sessions[asked.session_id] = session.before_load or session
-            return [(asked.session_id, facts.ReplayFailed())]
-        session.before_load = None
-        return [*self.opened(asked, outcome), (asked.session_id, facts.ReplayEnded())]
+        """End the history of a session; only the answer to the newest request does."""
+        session_id, answer = asked.session_id, outcome.message
+        session = self._session(session_id)
+        if session.history != answer.id:
+            return []
+        end = session.after_history if answer.error is None else session.without_history
+        self._sessions[session_id], events = end()
+        return [*self.opened(asked, outcome), *_told(session_id, events)]
 
     def prompt_ended(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
         """End the foreground work, unless another prompt is open."""
-        message = outcome.message
-        if not self._session(asked.session_id).prompt_answered(message.id):
-            return []
-        if message.error is not None:
-            state: Any = wire.StateUpdate("idle", stop_reason="error", error=message.error)
+        answer = outcome.message
+        if answer.error is not None:
+            idle: Any = wire.StateUpdate("idle", stop_reason="error", error=answer.error)
         else:
-            state = _idle(outcome.result or {}, outcome.reader)
-        return [(asked.session_id, state)]
+            idle = _idle(outcome.result or {}, outcome.reader)
+        session = self._session(asked.session_id)
+        return _told(asked.session_id, session.prompt_answered(answer, idle))
 
     def chosen(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
         """Take note of a mode, a model or the value of an option that the client has set."""
@@ -330,7 +307,7 @@ class TranslationV1(Correlation):
         session, params = self._session(asked.session_id), asked.params
         options = outcome.result.get("configOptions")
         if isinstance(options, list):
-            session.settings.replace(options)
+            session.settings.replace(options, outcome.reader, "$.result")
         elif asked.method == "session/set_config_option":
             session.settings.choose(params.get("configId"), params.get("value"))
         else:
@@ -346,6 +323,9 @@ class _Outcome(Struct, frozen=True):
     result: Fields | None
     reader: ReaderV1
 
+
+_WITH_HISTORY: Final = frozenset({"session/load", "session/resume"})
+"""Requests before whose answer the agent may report the history of the session."""
 
 _OF_A_SESSION: Final = frozenset(
     {
@@ -364,7 +344,7 @@ _ANSWERED: Final[dict[str, Callable[[TranslationV1, _Asked, _Outcome], list[Told
     "session/load": TranslationV1.loaded,
     "session/new": TranslationV1.opened,
     "session/prompt": TranslationV1.prompt_ended,
-    "session/resume": TranslationV1.opened,
+    "session/resume": TranslationV1.loaded,
     "session/set_config_option": TranslationV1.chosen,
     "session/set_mode": TranslationV1.chosen,
     "session/set_model": TranslationV1.chosen,

@@ -17,6 +17,7 @@ from v1_traffic import (
     patch,
     prompt,
     said,
+    thought,
     told,
 )
 
@@ -104,24 +105,41 @@ def test_echoes_of_prompts_that_wait_do_not_appear() -> None:
     assert conversation(told(*frames, ended(2))) == [("user_message", "go on")] * 2
 
 
-def test_an_echo_does_not_cut_the_answer() -> None:
-    """An echo in the middle of the agent's message leaves it whole."""
-    frames = [prompt(1, "hello"), chunk("Hi "), echo("hel"), chunk("the"), echo("lo"), chunk("re")]
-    assert conversation(told(*frames))[1:] == [("agent_message", "Hi there")]
+@pytest.mark.parametrize("kind", ["agent_message", "agent_thought"])
+def test_an_echo_stands_between_two_messages(kind: str) -> None:
+    """An echo is not shown, but what comes after it is another message."""
+    say = {"agent_message": chunk, "agent_thought": thought}[kind]
+    frames = [prompt(1, "hello"), say("one"), echo("hel"), echo("lo"), say("two")]
+    assert conversation(told(*frames))[1:] == [(kind, "one"), (kind, "two")]
+
+
+CUMULATIVE: dict[str, list[Frame]] = {
+    "without ids": [echo("hel"), echo("hello")],
+    "with an id of its own each": [echo("hel", messageId="u"), echo("hello", messageId="u-x")],
+    "in three pieces": [echo("h"), echo("hell"), echo("hello")],
+    "with the last piece again": [echo("hel"), echo("hel"), echo("hello")],
+    "with a piece that is new alone": [echo("h"), echo("hell"), echo("o")],
+}
+
+
+@pytest.mark.parametrize("case", CUMULATIVE)
+def test_a_cumulative_echo_does_not_appear(case: str) -> None:
+    """Each chunk of an echo may hold all of the text before it."""
+    snapshot = told(prompt(1, "hello"), *CUMULATIVE[case], chunk("ok"))
+    assert conversation(snapshot) == [("user_message", "hello"), ("agent_message", "ok")]
 
 
 OTHERS: dict[str, tuple[list[Frame], list[str]]] = {
     "another text": ([echo("bye")], ["hello", "bye"]),
     "a text that begins like it": ([echo("hello world")], ["hello", "hello world"]),
     "pieces that begin like it": ([echo("hel"), echo("p me")], ["hello", "help me"]),
-    "pieces that turn out to be it": ([echo("hel"), echo("hello")], ["hello", "hel"]),
     "the same once more": ([echo("hello"), echo("hello")], ["hello", "hello"]),
     "a block that was not sent": ([echo("hello"), echo(IMAGE)], ["hello", ""]),
     "a text with an id": (
         [echo("and", messageId="m2"), echo("?", messageId="m2")],
         ["hello", "and?"],
     ),
-    "text around the echo": ([echo("a"), echo("hello"), echo("b")], ["hello", "ab"]),
+    "text around the echo": ([echo("a"), echo("hello"), echo("b")], ["hello", "a", "b"]),
 }
 
 
@@ -152,12 +170,11 @@ def test_other_updates_between_the_pieces_change_nothing() -> None:
 
 
 def test_user_messages_without_a_prompt_are_shown() -> None:
-    """A history that nobody asked for is a conversation, its empty chunks included."""
+    """A history that no request asked for is a conversation."""
     frames = [echo("a"), echo("b"), chunk("c"), echo(""), echo("d", messageId="m")]
     assert conversation(told(*frames)) == [
         ("user_message", "ab"),
         ("agent_message", "c"),
-        ("user_message", ""),
         ("user_message", "d"),
     ]
 
@@ -202,6 +219,6 @@ def test_the_message_is_there_before_its_echo() -> None:
     store.prompt("s", [wire.TextContent("hello")])
     snapshot = store.snapshot("s")
     assert conversation(snapshot) == [("user_message", "hello")]
-    assert [(one.status, one.echoed) for one in snapshot.prompts] == [("accepted", True)]
+    assert [(one.status, one.echoed) for one in snapshot.prompts] == [("pending", True)]
     store.receive(echo("hello")[1])
     assert store.snapshot("s") is snapshot

@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from v1_traffic import Frame, Json, document, play
+from v1_traffic import (
+    Frame,
+    Json,
+    document,
+    play,
+)
 
 import acp_client
 from acp_client._recordings.reading import read_recording

@@ -18,7 +18,6 @@ What holds for all of them:
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import attrs
@@ -190,6 +189,7 @@ class OutputAppended:
     data: bytes
     dropped: int
     _older: OutputBytes = attrs.field(eq=False, repr=False)
+    _cached: tuple[Position, str] | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def start(self) -> Position:
@@ -201,8 +201,13 @@ class OutputAppended:
         """The text of the terminal from `start` on."""
         return self._spliced[1]
 
-    @cached_property
+    @property
     def _spliced(self) -> tuple[Position, str]:
+        if self._cached is None:  # without a lock: two threads at once work out the same
+            object.__setattr__(self, "_cached", self._computed())
+        return self._cached  # type: ignore[return-value]  # set by now
+
+    def _computed(self) -> tuple[Position, str]:
         if self.dropped:
             return Position(), self.terminal.text
         return appended_transcript(self._older, self.terminal.pieces, self.data)

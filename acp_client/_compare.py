@@ -41,8 +41,8 @@ from ._changes import (
     UsageChanged,
     content_of,
 )
-from ._containers import Keyed
 from ._continuation import Matching, Run, appended_output, appended_runs, matched, overlap
+from ._keyed import Keyed
 from ._prompts import common_length, differing, request_key
 from ._snapshot import (
     Compaction,
@@ -97,9 +97,9 @@ def _is_reset(old: Snapshot, new: Snapshot) -> bool:
 
 def _continues(old: Keyed[Any], new: Keyed[Any]) -> bool:
     """Tell whether the keys of `old` are those with which `new` begins."""
-    if new.grew_from(old):
+    if new._grew_from(old):
         return True
-    return len(old) <= len(new) and old.keys() == new.keys()[: len(old)]
+    return len(old) <= len(new) and old._keys() == new._keys()[: len(old)]
 
 
 def _is_same(old: object, new: object) -> bool:
@@ -108,11 +108,11 @@ def _is_same(old: object, new: object) -> bool:
 
 def _differing(old: Keyed[V], new: Keyed[V]) -> Iterator[int]:
     """Yield the places of `old` whose value is another one in `new`."""
-    if new.grew_from(old):
-        places: Iterator[int] = new.differing(old)
+    if new._grew_from(old):
+        places: Iterator[int] = new._differing(old)
     else:
         places = iter(range(len(old)))
-    return (place for place in places if not _is_same(old.at(place), new.at(place)))
+    return (place for place in places if not _is_same(old._at(place), new._at(place)))
 
 
 def _differing_names(names: Sequence[Any], old: object, new: object) -> tuple[Any, ...]:
@@ -144,7 +144,7 @@ _ENTRY_FIELDS: Final[dict[type, tuple[str, ...]]] = {
 
 def _entry_changes(old: Keyed[Entry], new: Keyed[Entry]) -> Iterator[Change]:
     for place in _differing(old, new):
-        was, now = old.at(place), new.at(place)
+        was, now = old._at(place), new._at(place)
         key = entry_key(now, place)
         if not isinstance(now, UnknownEntry) and not isinstance(was, UnknownEntry):
             yield from _content_changes(place, key, was, now)
@@ -152,7 +152,7 @@ def _entry_changes(old: Keyed[Entry], new: Keyed[Entry]) -> Iterator[Change]:
         if names:
             yield EntryChanged(place, key, names, was, now)
     for place in range(len(old), len(new)):
-        entry = new.at(place)
+        entry = new._at(place)
         yield EntryAdded(place, entry_key(entry, place), entry)
 
 
@@ -160,7 +160,7 @@ def _names_of_entry(was: Entry, now: Entry) -> tuple[Any, ...]:
     names = _differing_names(_ENTRY_FIELDS[type(now)], was, now)
     if isinstance(now, UnknownEntry | Compaction) or isinstance(was, UnknownEntry | Compaction):
         return names
-    return names if was.content.has_metas_of(now.content) else (*names, "chunk_meta")
+    return names if was.content._has_metas_of(now.content) else (*names, "chunk_meta")
 
 
 def _content_changes(
@@ -198,14 +198,14 @@ _TERMINAL_FIELDS: Final = (
 
 def _terminal_changes(old: Keyed[Terminal], new: Keyed[Terminal]) -> Iterator[Change]:
     for place in _differing(old, new):
-        was, now = old.at(place), new.at(place)
+        was, now = old._at(place), new._at(place)
         if was.pieces is not now.pieces:
             yield from _output_changes(place, was, now)
         names = _differing_names(_TERMINAL_FIELDS, was, now)
         if names:
             yield TerminalChanged(place, now.terminal_id, names, was, now)
     for place in range(len(old), len(new)):
-        terminal = new.at(place)
+        terminal = new._at(place)
         yield TerminalAdded(place, terminal.terminal_id, terminal)
 
 
@@ -273,8 +273,8 @@ def _matched_permissions(old: Sequence[Permission], new: Sequence[Permission]) -
 
 def _plan_changes(old: Keyed[Any], new: Keyed[Any]) -> Iterator[Change]:
     for place in [*_differing(old, new), *range(len(old), len(new))]:
-        was = old.at(place) if place < len(old) else None
-        now = new.at(place)
+        was = old._at(place) if place < len(old) else None
+        now = new._at(place)
         yield PlanChanged(place, plan_key(now), was, now, *_matched_plan_entries(was, now))
 
 

@@ -8,10 +8,11 @@ and `shown` are that mapping, for both kinds of content.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from . import wire
-from ._containers import Items, accumulated_text
+from ._errors import InvalidValueError, checked
+from ._items import Items, accumulated_text
 from ._text import heal_surrogates
 
 T = TypeVar("T")
@@ -63,6 +64,18 @@ class _TextAccumulator:
         return self._joined
 
 
+_BLOCKS: Final = (*get_args(wire.ContentBlock), wire.Unknown)
+_ITEMS: Final = (*get_args(wire.ToolCallContent), wire.Unknown)
+
+
+def _checked(items: Iterable[T], kinds: tuple[Any, ...]) -> Iterable[T]:
+    """Yield the items. Raises `InvalidValueError` for one that is of none of the classes."""
+    for item in checked(items, Iterable, "a sequence of content"):
+        if not isinstance(item, kinds):
+            raise InvalidValueError(f"expected content of `acp_client.wire`, not {item!r:.100}")
+        yield item
+
+
 ChunkMeta: TypeAlias = tuple[int, wire.JsonObject]
 """An index into some content, and the `_meta` of the chunk that brought what is there."""
 
@@ -75,8 +88,8 @@ class _Content(Items[T]):
         """The `_meta` of chunks, each with the index of the item that its chunk brought."""
         return tuple(self._metas) if self._metas is not None else ()
 
-    def has_metas_of(self, other: _Content[Any]) -> bool:
-        """Tell whether the `_meta` of chunks is the same here and there."""
+    def _has_metas_of(self, other: _Content[Any]) -> bool:
+        """Return whether the `_meta` of chunks is the same here and there."""
         return self._metas is other._metas or bool(self._metas == other._metas)
 
     @property
@@ -92,8 +105,11 @@ class ContentBlocks(_Content[wire.ContentBlock]):
     def of(
         cls, blocks: Iterable[wire.ContentBlock], metas: Iterable[ChunkMeta] = ()
     ) -> ContentBlocks:
-        """Make a sequence of blocks as they come from the wire."""
-        return cls.made([stored_block(block) for block in blocks], tuple(metas))
+        """Make a sequence of blocks as they come from the wire.
+
+        Raises `InvalidValueError` for an item that is not a content block.
+        """
+        return cls._made([stored_block(block) for block in _checked(blocks, _BLOCKS)], tuple(metas))
 
     def _shown(self, item: Any) -> wire.ContentBlock:
         return wire.TextContent(item) if type(item) is str else item
@@ -106,8 +122,11 @@ class ToolCallContents(_Content[wire.ToolCallContent]):
     def of(
         cls, items: Iterable[wire.ToolCallContent], metas: Iterable[ChunkMeta] = ()
     ) -> ToolCallContents:
-        """Make a sequence of items as they come from the wire."""
-        return cls.made([stored_item(item) for item in items], tuple(metas))
+        """Make a sequence of items as they come from the wire.
+
+        Raises `InvalidValueError` for an item that is not content of a tool call.
+        """
+        return cls._made([stored_item(item) for item in _checked(items, _ITEMS)], tuple(metas))
 
     def _shown(self, item: Any) -> wire.ToolCallContent:
         return wire.Content(wire.TextContent(item)) if type(item) is str else item

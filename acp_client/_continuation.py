@@ -28,8 +28,8 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import wire
-from ._containers import measured
 from ._content import ContentBlocks, ToolCallContents
+from ._items import measured
 from ._terminal_output import OutputBytes
 from ._terminal_text import TranscriptTail
 from ._text import Position, heal_surrogates
@@ -69,28 +69,28 @@ class Run(NamedTuple):
 
 def appended_runs(old: Content, new: Content) -> list[Run] | None:
     """Return the runs by which `new` continues `old`, or `None` if it does not."""
-    if new.grew_from(old):
+    if new._grew_from(old):
         return _continued(old, new, len(old))
-    kept = _common_length(old.stored(), new.stored())
+    kept = _common_length(old._stored(), new._stored())
     return _continued(old, new, kept) if kept == len(old) else _recut(old, new, kept)
 
 
 def _continued(old: Content, new: Content, kept: int) -> list[Run] | None:
     """Return the runs of `new` behind all items of `old`."""
-    ending = measured(old, lambda: _walked(Ending(), old.stored())[0])
-    ending, runs = _walked(ending, new.stored(kept), kept)
+    ending = measured(old, lambda: _walked(Ending(), old._stored())[0])
+    ending, runs = _walked(ending, new._stored(kept), kept)
     measured(new, lambda: ending)
     return _untorn(runs)
 
 
 def _recut(old: Content, new: Content, kept: int) -> list[Run] | None:
     """Return the runs of `new` behind the text of `old`, whose last items are cut otherwise."""
-    rest = new.stored(kept)
-    tail = old.stored(kept)
+    rest = new._stored(kept)
+    tail = old._stored(kept)
     head = _alike(rest, _style(tail[0]))
     if not head or len(_alike(tail, _style(tail[0]))) < len(tail):
         return None
-    before, _ = _walked(Ending(), old.stored()[:kept])
+    before, _ = _walked(Ending(), old._stored()[:kept])
     (was,), (now,) = _walked(before, tail)[1], _walked(before, head)[1]
     ending, runs = _walked(before, rest, kept)
     if was.start != now.start or _kept(was.text or "", now.text or "") is None:
@@ -201,7 +201,7 @@ class _OutputEnding:
 
 
 def _output_ending(output: OutputBytes) -> _OutputEnding:
-    return measured(output, lambda: _OutputEnding(sum(map(len, output.stored()))))
+    return measured(output, lambda: _OutputEnding(sum(map(len, output._stored()))))
 
 
 def appended_output(old: OutputBytes, new: OutputBytes, dropped: int) -> tuple[int, bytes] | None:
@@ -210,8 +210,8 @@ def appended_output(old: OutputBytes, new: OutputBytes, dropped: int) -> tuple[i
     `None` if it does not continue that.
     """
     offset = _output_ending(old).length - dropped
-    if new.grew_from(old) and not dropped:
-        data = b"".join(new.stored(len(old)))
+    if new._grew_from(old) and not dropped:
+        data = b"".join(new._stored(len(old)))
     else:
         begun, whole = old.data[dropped:], new.data
         if offset < 0 or not whole.startswith(begun):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from ._containers import Keyed
+from ._keyed import Keyed
 from ._prompts import common_length
 from ._snapshot import Snapshot, state_name
 
@@ -20,7 +20,7 @@ Origin: TypeAlias = Literal["live", "replay", "local"]
 """Where changes came from: what the agent does now, history that it tells again, or the client."""
 
 
-class Delivery(Struct, frozen=True, eq=False, dict=True):
+class Delivery(Struct, frozen=True, eq=False):
     """One step of one session, from `old` to `new`.
 
     `changes` are worked out when first asked for, once for all subscribers. The first delivery
@@ -37,6 +37,7 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
     new: Snapshot
     origin: Origin
     is_first: bool = False
+    _changes: tuple[Change, ...] | None = None
 
     @classmethod
     def first(cls, snapshot: Snapshot, origin: Origin = "local") -> Delivery:
@@ -44,9 +45,14 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
         empty = Snapshot(snapshot.session_id)
         return cls(snapshot.session_id, empty, snapshot, origin, is_first=True)
 
-    @cached_property
+    @property
     def changes(self) -> tuple[Change, ...]:
         """What leads a renderer from `old` to `new`."""
+        if self._changes is None:  # without a lock: two threads at once work out equal changes
+            force_setattr(self, "_changes", self._computed())
+        return self._changes  # type: ignore[return-value]  # set by now
+
+    def _computed(self) -> tuple[Change, ...]:
         # Loading these takes as long as a fifth of the package, and a store may go unwatched.
         from ._changes import Reset
         from ._compare import changes
@@ -71,7 +77,7 @@ class Delivery(Struct, frozen=True, eq=False, dict=True):
 
 def _grew(old: Keyed[Any], new: Keyed[Any]) -> bool:
     """Tell whether there is surely something else in a later version: it is made for that alone."""
-    return new is not old and new.grew_from(old)
+    return new is not old and new._grew_from(old)
 
 
 def _is_asked(old: Snapshot, new: Snapshot) -> bool:

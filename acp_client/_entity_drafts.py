@@ -127,10 +127,10 @@ class EntityDraft(Struct, gc=False, eq=False):
         """Return the content after the batch: the same object if it is what it was."""
         before = self.content
         if before is None:
-            return kind.made(self.fresh, self.metas)
+            return kind._made(self.fresh, self.metas)
         if not self.replaced:
-            return before.appended(self.fresh, self.metas) if self.fresh else before
-        after = kind.made(self.fresh, self.metas)
+            return before._appended(self.fresh, self.metas) if self.fresh else before
+        after = kind._made(self.fresh, self.metas)
         return before if after == before else after
 
 
@@ -144,7 +144,7 @@ class TerminalDraft(EntityDraft, gc=False, eq=False):
         self.fresh[:] = [data] if data else ()  # one piece a batch: how it was cut is no matter
         pieces = super()._grown(kind)
         if self.limit is not None:
-            pieces, surplus = pieces.limited(self.limit)
+            pieces, surplus = pieces._limited(self.limit)
             if surplus:
                 self.changes["dropped_bytes"] = surplus + self._get("dropped_bytes", 0)
         return pieces

@@ -76,7 +76,7 @@ class RecordingError(AcpClientError):
     """A file that is no recording, or one of another format than was asked for."""
 
 
-def checked(value: Any, kinds: type | UnionType, needed: str) -> Any:
+def checked(value: Any, kinds: type | UnionType | tuple[type, ...], needed: str) -> Any:
     """Return what the caller gave if it is what is needed. Raises `InvalidValueError` if not."""
     if not isinstance(value, kinds):
         raise InvalidValueError(f"expected {needed}, not {type(value).__name__}")

@@ -30,8 +30,8 @@ import attrs
 from msgspec import Struct
 
 from . import wire
-from ._containers import Items
 from ._errors import Problem
+from ._items import Items
 from ._json import Json
 from ._snapshot import Compaction, Entries, Message, Terminal, Terminals, ToolCall, UnknownEntry
 

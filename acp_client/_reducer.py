@@ -71,24 +71,24 @@ def _check(snapshot: Any, limits: Any) -> None:
 def _chunk_of_known_message(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
     """Append one block to a message that exists: what a draft would do, without making one."""
     key = (MESSAGE_TYPES[type(update)], update.message_id)
-    place = snapshot.entries.place(key)
+    place = snapshot.entries._place(key)
     if place < 0 or update.meta is not None:
         return None
-    before: Any = snapshot.entries.at(place)
-    content = before.content.appended((stored_block(update.content),))
+    before: Any = snapshot.entries._at(place)
+    content = before.content._appended((stored_block(update.content),))
     after = Message(before.type, before.message_id, content, before.meta)
-    entries = snapshot.entries.with_value(place, after)
+    entries = snapshot.entries._with_value(place, after)
     return Snapshot(snapshot.session_id, entries, snapshot.terminals, snapshot._fields)
 
 
 def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
     """Append output to a terminal that exists: what a draft would do, without making one."""
-    place = snapshot.terminals.place(update.terminal_id)
+    place = snapshot.terminals._place(update.terminal_id)
     if place < 0 or not update.data or limits.terminal_bytes is not None:
         return None
-    before = snapshot.terminals.at(place)
-    after = replace(before, pieces=before.pieces.appended((update.data,)))
-    terminals = snapshot.terminals.with_value(place, after)
+    before = snapshot.terminals._at(place)
+    after = replace(before, pieces=before.pieces._appended((update.data,)))
+    terminals = snapshot.terminals._with_value(place, after)
     return Snapshot(snapshot.session_id, snapshot.entries, terminals, snapshot._fields)
 
 
@@ -288,7 +288,7 @@ def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
     """Mark the unfinished tool calls of the foreground work, and close the permissions."""
     marked = {place: replace(call, cancel_marked=True) for place, call in _cancellable(snapshot)}
     if marked:
-        snapshot = replace(snapshot, entries=snapshot.entries.changed(marked))
+        snapshot = replace(snapshot, entries=snapshot.entries._changed(marked))
     return _around(snapshot, permissions=())
 
 

@@ -23,8 +23,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from . import wire
-from ._containers import Keyed
 from ._entity_drafts import Entity, EntityDraft, TerminalDraft
+from ._keyed import Keyed
 from ._limits import DEFAULT_LIMITS, Limits
 from ._patches import COMPACTION, MESSAGE, TERMINAL, TOOL_CALL
 from ._prompts import echoed, request_key
@@ -105,9 +105,9 @@ class _Places(Struct, gc=False, eq=False):
 
     def find(self, key: Any) -> tuple[int, Any]:
         """Return the place and the value of a key, which takes the next place if it is new."""
-        place = self.base.place(key)
+        place = self.base._place(key)
         if place >= 0:
-            return place, self.base.at(place)
+            return place, self.base._at(place)
         self.count += 1
         return self.count - 1, None
 
@@ -123,7 +123,7 @@ class _Places(Struct, gc=False, eq=False):
                 values.append(value)
             elif value is not draft.base:
                 replaced[draft.place] = value
-        return base.changed(replaced, keys, values) if replaced or keys else base
+        return base._changed(replaced, keys, values) if replaced or keys else base
 
 
 class _PermissionsDraft(Struct, gc=False, eq=False):

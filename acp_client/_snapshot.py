@@ -16,15 +16,16 @@ reason; entries and terminals are without a garbage collector header, too, as a 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import attrs
 from msgspec import Struct, field
 
 from . import wire
-from ._containers import Keyed
 from ._content import ContentBlocks, ToolCallContents
+from ._errors import InvalidValueError, checked
+from ._keyed import Keyed
 from ._terminal_output import OutputBytes
 from ._value import Value
 
@@ -38,15 +39,15 @@ CANCELLED: Final = "cancelled"
 
 
 def _no_blocks() -> ContentBlocks:
-    return ContentBlocks.made([])
+    return ContentBlocks._made([])
 
 
 def _no_items() -> ToolCallContents:
-    return ToolCallContents.made([])
+    return ToolCallContents._made([])
 
 
 def _no_output() -> OutputBytes:
-    return OutputBytes.made([])
+    return OutputBytes._made([])
 
 
 class Message(Struct, frozen=True, gc=False):
@@ -135,6 +136,25 @@ Entry: TypeAlias = Message | ToolCall | Compaction | UnknownEntry
 class Entries(Keyed[Entry]):
     """The conversation in order: an immutable sequence whose entries keep their place."""
 
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Entries:
+        """Make a conversation. Raises `InvalidValueError` for other items, or an id given twice."""
+        given = _checked(entries, get_args(Entry), "an entry")
+        return cls._of((entry_key(entry, place), entry) for place, entry in enumerate(given))
+
+    def get(self, key: Hashable) -> Entry | None:
+        """Return the entry of a key, as changes name it, or `None`.
+
+        Raises `InvalidValueError` for an id alone: ids are unique per kind of entry only, so
+        `message`, `tool_call` and `compaction` look them up.
+        """
+        if isinstance(key, str):
+            raise InvalidValueError(
+                f"{key!r:.100} is an id; look it up by message(type, id), tool_call(id) or"
+                " compaction(id)"
+            )
+        return Keyed.get(self, key)
+
     def message(self, type: MessageType, message_id: str) -> Message | None:  # noqa: A002  # the protocol's word
         """Return the message of a type and id, or `None`."""
         found = self.get((type, message_id))
@@ -190,9 +210,21 @@ class Terminal(Struct, frozen=True, gc=False):
 class Terminals(Keyed[Terminal]):
     """The terminals in order of first appearance; `get(terminal_id)` finds one."""
 
+    @classmethod
+    def of(cls, terminals: Iterable[Terminal]) -> Terminals:
+        """Make terminals. Raises `InvalidValueError` for other items, or an id given twice."""
+        given = _checked(terminals, Terminal, "a terminal")
+        return cls._of((terminal.terminal_id, terminal) for terminal in given)
+
 
 class Plans(Keyed["wire.PlanItems | wire.Unknown"]):
     """The plans in order of first appearance; `get(plan_id)` finds one."""
+
+    @classmethod
+    def of(cls, plans: Iterable[wire.PlanUpdateContent]) -> Plans:
+        """Make plans. Raises `InvalidValueError` for other items, or an id given twice."""
+        given = _checked(plans, (wire.PlanItems, wire.Unknown), "a plan")
+        return cls._of((plan_key(plan), plan) for plan in given)
 
 
 @attrs.frozen(repr=False, weakref_slot=False)
@@ -349,6 +381,11 @@ BOOKKEEPING: Final = {
     "options_reported": "optionsReported",
 }
 """What the reducer notes of a session, by the keys under which it is stored."""
+
+
+def _checked(items: Iterable[Any], kinds: Any, needed: str) -> Iterator[Any]:
+    for item in checked(items, Iterable, "a sequence"):
+        yield checked(item, kinds, needed)
 
 
 def state_name(state: SessionState) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from ._containers import Items, accumulated_text
-from ._errors import InvalidValueError
+from ._errors import InvalidValueError, checked
+from ._items import Items, accumulated_text
 
 
 class _TranscriptAccumulator:
@@ -42,21 +42,27 @@ class OutputBytes(Items[bytes]):
 
     _size: int = 0
 
+    @classmethod
+    def of(cls, pieces: Iterable[bytes]) -> OutputBytes:
+        """Make an output of pieces. Raises `InvalidValueError` for a piece that is not bytes."""
+        given = checked(pieces, Iterable, "a sequence of bytes")
+        return cls._made([checked(piece, bytes, "bytes") for piece in given])
+
     @property
     def data(self) -> bytes:
         """All bytes, exactly as they came."""
-        return b"".join(self.stored())
+        return b"".join(self._stored())
 
     @classmethod
-    def made(cls, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
+    def _made(cls, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Make an output of pieces."""
-        version = super().made(items)
+        version = super()._made(items)
         version._size = sum(map(len, items))
         return version
 
-    def appended(self, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
+    def _appended(self, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Return the version with more pieces at the end."""
-        version = super().appended(items)
+        version = super()._appended(items)
         version._size = self._size + sum(map(len, items))
         return version
 
@@ -85,16 +91,16 @@ class OutputBytes(Items[bytes]):
         """Compare the bytes: how they were cut is no difference."""
         if self._lineage is other._lineage:
             shorter, longer = sorted((self, other), key=len)
-            return not any(longer.stored(len(shorter)))
-        return b"".join(self.stored()) == b"".join(other.stored())
+            return not any(longer._stored(len(shorter)))
+        return b"".join(self._stored()) == b"".join(other._stored())
 
-    def limited(self, most: int) -> tuple[OutputBytes, int]:
+    def _limited(self, most: int) -> tuple[OutputBytes, int]:
         """Return the last `most` bytes, and how many were dropped before them."""
         surplus = self._size - most
         if surplus <= 0:
             return self, 0
         kept = self.data[surplus:]
-        return OutputBytes.made([kept] if kept else []), surplus
+        return OutputBytes._made([kept] if kept else []), surplus
 
     @property
     def text(self) -> str:

@@ -58,8 +58,9 @@ from acp_client._changes import (
     UsageChanged,
 )
 from acp_client._compare import changes
-from acp_client._containers import Items, Keyed, measured
 from acp_client._content import stored_block, stored_item
+from acp_client._items import Items, measured
+from acp_client._keyed import Keyed
 from acp_client._text import Position, heal_surrogates
 
 EMPTY = Snapshot("s1")
@@ -169,23 +170,23 @@ def one_entry(kind: str, blocks: Blocks, metas: Sequence[int] = ()) -> Snapshot:
         entry = ToolCall("m", content=ToolCallContents.of(map(wire.Content, blocks), told))
     else:
         entry = Message("agent_message", "m", ContentBlocks.of(blocks, told))
-    return Snapshot("s1", Entries.of([((entry.type, "m"), entry)]))
+    return Snapshot("s1", Entries.of([entry]))
 
 
 def grown(old: Snapshot, blocks: Blocks) -> Snapshot:
     """Append blocks to the only entry of a snapshot."""
     entry = old.entries[0]
     if isinstance(entry, Compaction):
-        now = entry.summary.appended([stored_block(block) for block in blocks])
-        return replace(old, entries=old.entries.changed({0: replace(entry, summary=now)}))
+        now = entry.summary._appended([stored_block(block) for block in blocks])
+        return replace(old, entries=old.entries._changed({0: replace(entry, summary=now)}))
     assert isinstance(entry, Message | ToolCall)
     stored: Any = [
         stored_item(wire.Content(block)) if isinstance(entry, ToolCall) else stored_block(block)
         for block in blocks
     ]
-    now_content = entry.content.appended(stored)
+    now_content = entry.content._appended(stored)
     changed = {0: replace(entry, content=now_content)}
-    return replace(old, entries=old.entries.changed(changed))
+    return replace(old, entries=old.entries._changed(changed))
 
 
 def recut(data: st.DataObject, blocks: Blocks) -> Blocks:
@@ -488,7 +489,7 @@ def test_a_terminal_comes_before_the_tool_call_that_shows_it() -> None:
 def test_output_cut_otherwise_is_no_change() -> None:
     """The same bytes in other pieces need no change."""
     one, two = (
-        Snapshot("s1", terminals=Terminals.of([("t", Terminal("t", pieces=OutputBytes.made(p)))]))
+        Snapshot("s1", terminals=Terminals.of([Terminal("t", pieces=OutputBytes._made(p))]))
         for p in ([b"ab", b"c"], [b"a", b"bc"])
     )
     assert changes(one, two) == ()
@@ -814,14 +815,14 @@ def test_shared_entries_are_not_looked_at(count: int, monkeypatch: pytest.Monkey
     old = after(*(wire.AgentMessage(f"m{number}") for number in range(count)))
     new = after(chunk("a", "m0"), chunk("b", f"m{count // 2}"), chunk("c", "new"), base=old)
     looked_at: list[int] = []
-    found = Keyed.at
+    found = Keyed._at
 
     def counted(self: Any, place: int) -> Any:
         looked_at.append(place)
         return found(self, place)
 
-    monkeypatch.setattr(Keyed, "at", counted)
-    monkeypatch.setattr(Keyed, "keys", None)
+    monkeypatch.setattr(Keyed, "_at", counted)
+    monkeypatch.setattr(Keyed, "_keys", None)
     assert len(changes(old, new)) == 3
     assert set(looked_at) == {0, count // 2, count}
 
@@ -895,8 +896,8 @@ def test_the_store_knows_a_line_that_its_changes_tell() -> None:
 
 def test_items_keep_what_was_measured_of_them() -> None:
     """What is measured of a version is kept with it, and with no other."""
-    items: Items[Any] = Items.made([1, 2])
-    more = items.appended([3])
+    items: Items[Any] = Items._made([1, 2])
+    more = items._appended([3])
     assert (measured(items, lambda: "two"), measured(items, lambda: "")) == (
         "two",
         "two",

@@ -13,8 +13,8 @@ import acp_client
 from acp_client import ContentBlocks, OutputBytes, Snapshot, ToolCallContents, wire
 from acp_client import _content as content
 from acp_client import _terminal_output as terminal_output
-from acp_client._containers import accumulated_text
 from acp_client._content import stored_block, stored_item
+from acp_client._items import accumulated_text
 from acp_client._text import heal_surrogates
 
 META = wire.JsonObject({"k": 1})
@@ -73,7 +73,7 @@ def test_halves_of_characters_meet(texts: list[str], data: st.DataObject) -> Non
     """Text is joined as if it had never been cut, whenever it was read in between."""
     blocks = ContentBlocks.of([])
     for count, piece in enumerate(texts, 1):
-        blocks = blocks.appended([piece])
+        blocks = blocks._appended([piece])
         if data.draw(st.booleans()):
             assert blocks.text == heal_surrogates("".join(texts[:count]))
     whole = "".join(texts).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -86,11 +86,11 @@ def test_metadata_of_chunks_is_kept_by_place() -> None:
     """What chunks bring beside their blocks is known by the index of the block."""
     blocks = ContentBlocks.of([text("a")], [(0, META)])
     assert blocks.metas == ((0, META),)
-    assert blocks.appended(["b"]).metas == ((0, META),)
+    assert blocks._appended(["b"]).metas == ((0, META),)
     assert ContentBlocks.of([text("a")]).metas == ()
     assert blocks != ContentBlocks.of([text("a")])
-    assert blocks.has_metas_of(blocks.appended(["b"]))
-    assert not blocks.has_metas_of(ContentBlocks.of([text("a")]))
+    assert blocks._has_metas_of(blocks._appended(["b"]))
+    assert not blocks._has_metas_of(ContentBlocks.of([text("a")]))
 
 
 # --- Output ---
@@ -98,7 +98,7 @@ def test_metadata_of_chunks_is_kept_by_place() -> None:
 
 def output(*pieces: bytes) -> OutputBytes:
     """Make an output of pieces."""
-    return OutputBytes.made(list(pieces))
+    return OutputBytes._made(list(pieces))
 
 
 @given(st.lists(st.binary(max_size=6)), st.data())
@@ -107,13 +107,13 @@ def test_output_is_its_bytes(pieces: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(pieces)
     grown = output()
     for piece in pieces:
-        grown = grown.appended([piece])
+        grown = grown._appended([piece])
     assert grown.data == whole
     assert grown.text == output(whole).text
     assert grown == output(whole)
     assert (grown == output(whole + b"x")) is False
     most = data.draw(st.integers(0, len(whole) + 2))
-    kept, dropped = grown.limited(most)
+    kept, dropped = grown._limited(most)
     assert kept.data == (whole[-most:] if most else b"")
     assert dropped == max(0, len(whole) - most)
     assert (kept is grown) == (dropped == 0)
@@ -123,7 +123,7 @@ def test_output_is_its_bytes(pieces: list[bytes], data: st.DataObject) -> None:
 def test_output_is_compared_by_bytes(base: list[bytes], more: list[bytes]) -> None:
     """A version is equal to one that it grew from only if nothing came since then."""
     older = output(*base)
-    newer = older.appended(more)
+    newer = older._appended(more)
     assert (older == newer) == (newer == older) == (b"".join(more) == b"")
 
 
@@ -132,7 +132,7 @@ def test_output_is_read_from_an_offset(pieces: list[bytes], data: st.DataObject)
     """Bytes can be read from any offset on; an offset that is not there is an error."""
     grown = output()
     for piece in pieces:
-        grown = grown.appended([piece])
+        grown = grown._appended([piece])
     offset = data.draw(st.integers(0, grown.size))
     assert grown.size == len(b"".join(pieces))
     assert grown.data_from(offset) == b"".join(pieces)[offset:]
@@ -156,7 +156,7 @@ def test_output_is_shown_as_a_terminal_would(pieces: list[bytes], shown: str) ->
     """Characters and escapes that were cut in two are whole again, and no control is left."""
     grown = output()
     for piece in pieces:
-        grown = grown.appended([piece])
+        grown = grown._appended([piece])
         grown.text  # noqa: B018  # reading on the way must not matter
     assert grown.text == shown
 
@@ -216,6 +216,6 @@ def test_streaming_copies_nothing() -> None:
     last = snapshot.entries.message("agent_message", "m")
     assert first is not None
     assert last is not None
-    assert last.content.grew_from(first.content)
+    assert last.content._grew_from(first.content)
     assert len(last.content) == 10_000
     assert accumulated_text(last.content, content._TextAccumulator) == "x" * 10_000

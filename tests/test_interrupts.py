@@ -23,7 +23,7 @@ from toy_renderer import ToyRenderer, drawn
 from traffic import chunk_line, permission_line, text, update_line
 
 from acp_client import Delivery, Reader, ReentryError, Snapshot, Store, Subscription, wire
-from acp_client import _containers as containers
+from acp_client import _items as items
 from acp_client._content import ContentBlocks
 
 SECONDS = float(os.environ.get("ACP_CLIENT_INTERRUPT_SECONDS", "1"))
@@ -450,19 +450,19 @@ def test_what_fails_before_the_calls_changes_nothing(monkeypatch: pytest.MonkeyP
 
 def test_an_append_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was appended in vain is in no later version."""
-    blocks = ContentBlocks.made([f"{number}" for number in range(32)])
+    blocks = ContentBlocks._made([f"{number}" for number in range(32)])
 
     def fail(self: Any, tail: Any) -> Any:
         self.leaves = [*(self.leaves or ()), tail[:32]]
         raise MemoryError
 
     with monkeypatch.context() as failing:
-        failing.setattr(containers._Lineage, "settle", fail)
+        failing.setattr(items._Lineage, "settle", fail)
         with pytest.raises(MemoryError):
-            blocks.appended(["lost"] * 40)
+            blocks._appended(["lost"] * 40)
     later = blocks
     for number in range(32, 100):
-        later = later.appended([f"{number}"])
+        later = later._appended([f"{number}"])
     assert later.text == "".join(map(str, range(100)))
 
 
@@ -483,10 +483,10 @@ def test_a_text_that_fails_is_read_anew() -> None:
         def text(self) -> str:
             return self.joined
 
-    blocks = ContentBlocks.made(["a"])
-    assert containers.accumulated_text(blocks, Failing) == "a"
-    longer = blocks.appended(["b"])
+    blocks = ContentBlocks._made(["a"])
+    assert items.accumulated_text(blocks, Failing) == "a"
+    longer = blocks._appended(["b"])
     with pytest.raises(MemoryError):
-        containers.accumulated_text(longer, Failing)
-    assert containers.accumulated_text(longer, Failing) == "ab"
-    assert containers.accumulated_text(longer.appended(["c"]), Failing) == "abc"
+        items.accumulated_text(longer, Failing)
+    assert items.accumulated_text(longer, Failing) == "ab"
+    assert items.accumulated_text(longer._appended(["c"]), Failing) == "abc"

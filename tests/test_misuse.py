@@ -67,7 +67,7 @@ class PathOfBytes:
         lambda _: acp_client.apply_all(acp_client.Snapshot("s"), [OUTPUT], limits=NO),
         lambda _: acp_client.Snapshot("s").terminals["t"],  # type: ignore[call-overload]  # same
         lambda _: acp_client.Snapshot("s").entries[1.0],  # type: ignore[call-overload]  # same
-        lambda _: ContentBlocks.made(())[NO],
+        lambda _: ContentBlocks._made(())[NO],
     ],
 )
 def test_misuse_raises_an_exception_of_the_package(misuse: Callable[[Any], object]) -> None:

@@ -18,7 +18,8 @@ from traffic import chunk, event
 
 import acp_client
 from acp_client import Snapshot, apply, apply_all, dumps, wire
-from acp_client._containers import Items, Keyed
+from acp_client._items import Items
+from acp_client._keyed import Keyed
 from acp_client._snapshot import background_tool_calls, entry_key, plan_key, state_name
 
 EMPTY = Snapshot("s1")

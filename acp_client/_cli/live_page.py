@@ -107,7 +107,7 @@ def _news(before: Message | None, now: Message) -> tuple[Sequence[ContentBlock],
     """Tell what a message has that was not printed, and how that follows what was."""
     if before is None:
         return tuple(now.content), ""
-    if now.content.grew_from(before.content):
+    if now.content._grew_from(before.content):
         return now.content[len(before.content) :], "(continued)"
     if _is_text(before) and _is_text(now) and now.text.startswith(before.text):
         return (TextContent(now.text[len(before.text) :]),), "(continued)"

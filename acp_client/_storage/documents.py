@@ -7,24 +7,20 @@ a document has no words for is listed too: `BOOKKEEPING` is stored beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
-from itertools import count
-from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 
 import attrs
 from msgspec import Struct
 from msgspec.structs import replace
 
 from .. import wire
-from .._containers import Keyed
 from .._prompts import request_key
 from .._snapshot import (
     BOOKKEEPING,
     CANCELLED,
     Compaction,
     Entries,
-    Entry,
     Message,
     Permission,
     Plans,
@@ -37,8 +33,6 @@ from .._snapshot import (
     ToolCall,
     UnknownEntry,
     Usage,
-    entry_key,
-    plan_key,
 )
 from .hooks import (
     VALUES,
@@ -52,8 +46,6 @@ from .hooks import (
     wire_values_out,
     with_chunk_metas,
 )
-
-K = TypeVar("K", bound=Keyed[Any])
 
 
 class Documents(NamedTuple):
@@ -306,8 +298,7 @@ def _entries_back(kind: Any, rules: Rules) -> Hook:
     hooks = {name: rules.back(part) for name, part in _ENTRY_CLASSES.items()}
 
     def back(documents: list[Any]) -> Entries:
-        entries: list[Entry] = [hooks[one["type"]](one) for one in listed(documents)]
-        return _keyed(Entries, entries, map(entry_key, entries, count()))
+        return Entries.of(hooks[one["type"]](one) for one in listed(documents))
 
     return back
 
@@ -316,8 +307,7 @@ def _terminals_back(kind: Any, rules: Rules) -> Hook:
     hook = rules.back(Terminal)
 
     def back(documents: list[Any]) -> Terminals:
-        terminals: list[Terminal] = list(map(hook, listed(documents)))
-        return _keyed(Terminals, terminals, (one.terminal_id for one in terminals))
+        return Terminals.of(map(hook, listed(documents)))
 
     return back
 
@@ -331,18 +321,9 @@ def _plans_back(kind: Any, rules: Rules) -> Hook:
     hook = rules.back(wire.PlanUpdateContent)
 
     def back(documents: list[Any]) -> Plans:
-        plans = list(map(hook, listed(documents)))
-        return _keyed(Plans, plans, map(plan_key, plans))
+        return Plans.of(map(hook, listed(documents)))
 
     return back
-
-
-def _keyed(kind: type[K], values: list[Any], keys: Iterable[Any]) -> K:
-    """Make a sequence of values that are found by their keys, of which none is there twice."""
-    made = kind.of(zip(keys, values, strict=True))
-    if len(made.keys()) < len(made):
-        raise ValueError(f"an id is there twice in {kind.__name__.lower()}")
-    return made
 
 
 _RULES: Final = Rules(

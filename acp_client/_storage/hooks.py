@@ -266,7 +266,7 @@ def with_chunk_metas(entry: Any, document: dict[str, Any]) -> Any:
     if not all(isinstance(meta, dict) and meta for meta in given.values()):
         raise ValueError("a chunk has a `_meta` with something in it, or none")
     metas = [(int(key), wire.JsonObject(meta)) for key, meta in given.items()]
-    return replace(entry, content=content.made(content.stored(), metas))
+    return replace(entry, content=content._made(content._stored(), metas))
 
 
 def _output_out(kind: Any, rules: Rules) -> Hook:
@@ -276,7 +276,7 @@ def _output_out(kind: Any, rules: Rules) -> Hook:
 def _output_back(kind: Any, rules: Rules) -> Hook:
     def back(text: str) -> OutputBytes:
         data = base64.b64decode(text, validate=True)
-        return OutputBytes.made([data] if data else [])
+        return OutputBytes._made([data] if data else [])
 
     return back
 

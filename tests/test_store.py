@@ -66,7 +66,7 @@ class Compared:
 
     def __init__(self, protocol: Protocol | None) -> None:
         self.store = Store(protocol=protocol)
-        self.naive = naive.Naive()
+        self.naive = naive.Naive(rules=naive.LANDED)
         self.excused: set[int] = set()
 
     def feed(self, frame: Frame, number: int) -> None:

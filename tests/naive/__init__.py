@@ -3,10 +3,11 @@
 It imports nothing of the package under test. Lines go in, one document comes out. Everything is a
 dict or a list, nothing is shared, nothing is fast, and only the standard library is used.
 
-- `schema`: the protocol as tables; `parse`: one JSON value against one row of the tables;
+- `schema`: the protocol as tables, from its published schemas; `parse`: a value against them;
 - `json_text`, `messages`: a line to a value, and the shapes of JSON-RPC;
 - `updates`: what each update does to a session; `document`: how a session is shown;
 - `connection`: `Naive`, one connection with all its sessions;
+- `rules`: which rules of the design are followed;
 - `recordings`: frames out of the recorded formats; `replay`: a recording to its document.
 """
 
@@ -16,14 +17,15 @@ from .messages import request_id
 from .parse import Raw, Record, is_base64, is_time, parse
 from .recordings import read_recording
 from .replay import replay
-from .schema import RECORDS, UPDATES
+from .rules import ALL, LANDED
+from .schema import tables
 from .updates import HANDLERS
 
 __all__ = [
+    "ALL",
     "HANDLERS",
+    "LANDED",
     "LINE_LIMIT",
-    "RECORDS",
-    "UPDATES",
     "Naive",
     "Raw",
     "Record",
@@ -34,5 +36,6 @@ __all__ = [
     "read_recording",
     "replay",
     "request_id",
+    "tables",
     "text_of",
 ]

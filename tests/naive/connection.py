@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .document import show_session
 from .json_text import UnreadableError, read_json, text_of
 from .messages import check_shape, is_answer, listed, request_id
 from .parse import Json, MalformedError, Record, Told, parse, parse_list, wire
-from .schema import RESULTS, skipping
-from .updates import apply, fresh
+from .rules import ALL
+from .schema import tables
+from .updates import apply, dropping_none, end_turn, fresh, is_idle
 
 LINE_LIMIT = 32 * 1024 * 1024
+OPEN_LIMIT = 1000
+NOT_FOUND, TOO_MANY, WITHDRAWN, NO_SESSION = -32601, -32603, -32800, -32002
+
+Request = dict[str, Any]
+Session = dict[str, Any]
 
 
 class Naive:
-    """All sessions of one connection."""
+    """All sessions of one connection.
 
-    def __init__(self, limit: int = LINE_LIMIT) -> None:
-        self.limit = limit
-        self.sessions: dict[str, dict[str, Any]] = {}
-        self.requests: dict[int | str, dict[str, Any]] = {}  # the client's, unanswered
+    `answers` are those that the store gives by itself: the id, and the outcome or the error's code.
+    """
+
+    def __init__(self, limit: int = LINE_LIMIT, rules: frozenset[str] = ALL) -> None:
+        self.limit, self.rules = limit, rules
+        self.tables = tables("v2" if "unstable" in rules else "v2 stable")
+        self.sessions: dict[str, Session] = {}
+        self.requests: dict[int | str, Request] = {}  # the client's, unanswered
+        self.elicitations: list[dict[str, Any]] = []  # those that belong to a request
+        self.answers: list[tuple[Any, Any]] = []
         self.problems: list[dict[str, Any]] = []
 
-    def session(self, session_id: str) -> dict[str, Any]:
-        """Give a session, which comes to be when it is first asked for."""
+    def session(self, session_id: str) -> Session:
+        """Return a session, which comes to be when it is first asked for."""
         return self.sessions.setdefault(
             session_id,
-            {"now": fresh(), "before": None, "replay": None, "prompts": [], "permissions": {}},
+            {
+                "now": fresh(),
+                "before": None,
+                "replay": None,  # the newest request that replays
+                "prompts": [],
+                "permissions": [],
+                "elicitations": [],
+                "wanted": {},  # options by the request that sets them
+                "lost": None,
+            },
         )
 
     def problem(self, line: int, kind: str, path: str, reason: str) -> None:
@@ -35,9 +57,11 @@ class Naive:
         self.problems.append({"line": line, "kind": kind, "path": path, "message": reason})
 
     def document(self) -> dict[str, Any]:
-        """Give the document of all sessions and problems."""
+        """Return the document of all sessions and problems."""
         return {
-            "sessions": [show_session(name, session) for name, session in self.sessions.items()],
+            "sessions": [
+                show_session(name, session, self.rules) for name, session in self.sessions.items()
+            ],
             "problems": list(self.problems),
         }
 
@@ -70,33 +94,44 @@ class Naive:
             self.did(message)
             self.match_echoes()
 
-    def disconnect(self) -> None:
-        """Lose the connection."""
+    def disconnect(self, error: Json = None) -> None:
+        """Lose the connection, for a reason that may be known."""
+        reason = error if "loss" in self.rules else None
         self.requests.clear()
+        self.elicitations.clear()
         for session in self.sessions.values():
             session["permissions"].clear()
+            session["elicitations"].clear()
+            session["wanted"].clear()
             for prompt in session["prompts"]:
                 if prompt["status"] == "pending":
-                    prompt["status"] = "uncertain"
+                    prompt.update(status="uncertain", error=reason)
+            if "loss" in self.rules:
+                self.undo_replay(session)
+                session["lost"] = dropping_none({"error": error})
+                session["now"]["cancelling"] = False
+                end_turn(session["now"], {})
 
     def messages(self, data: bytes) -> list[tuple[str, Json]]:
-        """Give the messages of a line: none, one, or those of a batch."""
+        """Return the messages of a line: none, one, or those of a batch."""
         if len(data) > self.limit:
             raise UnreadableError("too_long", f"is longer than {self.limit} bytes")
         text = text_of(data)
         if not text:
             return []
-        value = read_json(text)
+        value = read_json(text, 256 if "depth" in self.rules else 1000)
         if isinstance(value, list):
             return [(f"$[{index}]", item) for index, item in enumerate(value)]
         return [("$", value)]
 
     def match_echoes(self) -> None:
-        """Find the prompts whose message the agent has reported."""
+        """Find the prompts whose message is there; outside a replay their content is dropped."""
         for session in self.sessions.values():
             for prompt in session["prompts"]:
-                if ("user_message", prompt["messageId"]) in session["now"]["index"]:
+                if is_echoed(prompt, session["now"]):
                     prompt["echoed"] = True
+                if prompt["echoed"] and not ("content" in self.rules and session["replay"]):
+                    prompt["content"] = None
 
     # -------- what the agent says
 
@@ -108,98 +143,268 @@ class Naive:
         except MalformedError as error:
             self.problem(line, "invalid_message", error.path, error.reason)
             if is_answer(message):
-                self.answered(request_id(message), None, None)
+                self.answered(request_id(message), None, None, "result" in message)
             return
         try:
-            if "method" not in message:
+            if "method" in message:
+                self.asked(message, path, told)
+            else:
                 self.answer(message, path, told)
-            elif (rule := self.METHODS.get(message["method"])) is not None:
-                takes_request, act = rule
-                if takes_request == ("id" in message):
-                    params = message.get("params")
-                    parsed = parse(message["method"], params, f"{path}.params", told)
-                    act(self, parsed, request_id(message))
         except MalformedError as error:
             told = [("rejected", error.path, error.reason)]
         for kind, where, reason in told:
             self.problem(line, kind, where, reason)
 
-    def update(self, params: Record, _id: Any) -> None:
-        """Apply a session update."""
-        apply(self.session(params["sessionId"])["now"], params["update"])
+    def asked(self, message: dict[str, Json], path: str, told: Told) -> None:
+        """Take a request or a notification; a request that no rule knows is not found."""
+        asked, is_request = request_id(message), "id" in message
+        takes_request, kind, act = self.METHODS.get(message["method"], (None, "", None))
+        if act is None or takes_request != is_request:
+            if is_request:
+                self.answers.append((asked, NOT_FOUND))
+        elif is_request and self.open_requests() >= OPEN_LIMIT and not self.is_open(asked):
+            self.answers.append((asked, TOO_MANY))
+        else:
+            params = message.get("params")
+            parsed = params if kind is None else self.parse(kind, params, f"{path}.params", told)
+            act(self, parsed, asked, f"{path}.params", told)
 
-    def ask_permission(self, params: Record, asked: Any) -> None:
-        """Open a permission request, whose tool call is applied first."""
+    def parse(self, kind: Any, value: Json, path: str, told: Told) -> Any:
+        """Parse a value by the tables of this connection."""
+        return parse(kind, value, path, told, self.tables)
+
+    def update(self, params: Record, _id: Any, _path: str, _told: Told) -> None:
+        """Apply a session update."""
         session = self.session(params["sessionId"])
+        apply(session["now"], params["update"])
+        session["lost"] = None
+
+    def ask_permission(self, params: Record, asked: Any, _path: str, _told: Told) -> None:
+        """Open a permission request, whose tool call is applied first.
+
+        While the session is cancelling it is answered at once, and the tool call keeps its mark.
+        """
+        session = self.session(params["sessionId"])
+        cancelling = "cancelling" in self.rules and session["now"]["cancelling"]
         subject = params.get("subject")
         if isinstance(subject, Record) and subject["type"] == "tool_call":
-            tool_call = {"sessionUpdate": "tool_call_update"} | subject["toolCall"]
-            apply(session["now"], Record(tool_call))
-        if asked not in session["permissions"]:
-            self.close_permission(asked)
-        session["permissions"][asked] = params
+            update = Record({"sessionUpdate": "tool_call_update"} | subject["toolCall"])
+            entry = session["now"]["index"].get(("tool_call", update["toolCallId"]), {})
+            marked = entry.get("marked", False)
+            apply(session["now"], update)
+            if cancelling:
+                entry["marked"] = marked
+        if cancelling:
+            self.close_request(asked)
+            self.answers.append((asked, "cancelled"))
+            return
+        names = ("title", "description", "subject", "options")
+        shown = {name: wire(params.get(name)) for name in names}
+        self.open_request(session["permissions"], asked, dropping_none(shown))
 
-    def cancel_request(self, params: Record, _id: Any) -> None:
-        """Withdraw a permission request."""
-        self.close_permission(params["requestId"])
+    def elicit(self, params: Json, asked: Any, path: str, told: Told) -> None:
+        """Open an elicitation, in its session or, where it belongs to a request, here."""
+        if "elicitations" not in self.rules:
+            return
+        if not isinstance(params, dict):
+            raise MalformedError(path, "is not object")
+        in_session = params.get("sessionId") is not None
+        if in_session == (params.get("requestId") is not None):
+            raise MalformedError(path, "has not one of sessionId and requestId")
+        scope = "ElicitationSessionScope" if in_session else "ElicitationRequestScope"
+        scoped = self.parse(scope, params, path, told)
+        parsed = self.parse("CreateElicitationRequest", params, path, told)
+        if isinstance(parsed, Record):
+            shown = {"mode": parsed["mode"]} | scoped | wire(parsed)
+            if "requestedSchema" in parsed:
+                shown["requestedSchema"] = params["requestedSchema"]
+            shown.pop("_meta", None)
+        else:
+            shown = dict(params)
+        session_id = shown.pop("sessionId", None)
+        place = self.session(session_id)["elicitations"] if in_session else self.elicitations
+        self.open_request(place, asked, dropping_none(shown))
 
-    def close_permission(self, asked: Any) -> None:
-        """Remove a permission request, whichever session it is in."""
-        for session in self.sessions.values():
-            session["permissions"].pop(asked, None)
+    def complete(self, params: Record, _id: Any, _path: str, _told: Told) -> None:
+        """End the interaction behind a URL; before the answer it is only noted."""
+        for place in self.elicitation_places():
+            for item in list(place):
+                if item.get("elicitationId") != params["elicitationId"] or item["mode"] != "url":
+                    continue
+                if "requestId" in item:
+                    item["status"] = "completed"
+                else:
+                    place.remove(item)
 
-    METHODS: ClassVar[dict[str, Any]] = {  # method: (does it have an id, what it does)
-        "session/update": (False, update),
-        "session/request_permission": (True, ask_permission),
-        "$/cancel_request": (False, cancel_request),
+    def cancel_request(self, params: Record, _id: Any, _path: str, _told: Told) -> None:
+        """Withdraw a permission request or an elicitation."""
+        self.close_request(params["requestId"])
+
+    Act = Callable[["Naive", Any, Any, str, Told], None]
+    # method: (does it have an id, the definition of its params, what it does)
+    METHODS: ClassVar[dict[str, tuple[bool, str | None, Act]]] = {
+        "session/update": (False, "UpdateSessionNotification", update),
+        "session/request_permission": (True, "RequestPermissionRequest", ask_permission),
+        "elicitation/create": (True, None, elicit),
+        "elicitation/complete": (False, "CompleteElicitationNotification", complete),
+        "$/cancel_request": (False, "CancelRequestNotification", cancel_request),
     }
+
+    # -------- requests of the agent that wait for an answer
+
+    def elicitation_places(self) -> list[list[dict[str, Any]]]:
+        """Return the lists that elicitations stand in."""
+        sessions = [session["elicitations"] for session in self.sessions.values()]
+        return [*sessions, self.elicitations]
+
+    def places(self) -> list[list[dict[str, Any]]]:
+        """Return the lists that open requests stand in; they share one space of ids."""
+        sessions = [session["permissions"] for session in self.sessions.values()]
+        return [*sessions, *self.elicitation_places()]
+
+    def open_requests(self) -> int:
+        """Count the requests that wait for an answer."""
+        return sum("requestId" in item for place in self.places() for item in place)
+
+    def is_open(self, asked: Any) -> bool:
+        """Whether a request of this id waits."""
+        return any(item.get("requestId") == asked for place in self.places() for item in place)
+
+    def open_request(self, place: list[dict[str, Any]], asked: Any, shown: dict[str, Any]) -> None:
+        """Open a request in the place of an older one of its id, or last."""
+        shown = {"requestId": asked} | shown | {"requestId": asked}
+        for index, item in enumerate(place):
+            if item.get("requestId") == asked:
+                place[index] = shown
+                return
+        self.close_request(asked)
+        place.append(shown)
+
+    def close_request(self, asked: Any) -> dict[str, Any] | None:
+        """Remove the open request of an id, wherever it is, and return it."""
+        for place in self.places():
+            for item in place:
+                if item.get("requestId") == asked:
+                    place.remove(item)
+                    return item
+        return None
+
+    # -------- answers of the agent
 
     def answer(self, message: dict[str, Json], path: str, told: Told) -> None:
         """Take a well-formed answer."""
         asked = request_id(message)
         method = self.requests.get(asked, {}).get("method")
         if "error" in message:
-            self.answered(asked, None, wire(parse("Error", message["error"], path, told)))
+            error = wire(self.parse("Error", message["error"], path, told))
+            self.answered(asked, None, error, False)
         elif method in RESULTS:
             try:
-                result = parse(method, message["result"], f"{path}.result", told)
+                result = self.parse(RESULTS[method], message["result"], f"{path}.result", told)
             except MalformedError:
-                self.answered(asked, None, None)
+                self.answered(asked, None, None, True)
                 raise
-            self.answered(asked, result, None)
+            self.answered(asked, result, None, True)
         else:
-            self.answered(asked, None, None)
+            self.answered(asked, Record(), None, True)
 
-    def answered(self, asked: Any, result: Record | None, error: Json) -> None:
+    def answered(self, asked: Any, result: Record | None, error: Json, has_result: bool) -> None:
         """End a request of the client; with neither result nor error its answer was malformed."""
         request = self.requests.pop(asked, {"method": None})
-        method = request["method"]
-        if method == "session/prompt":
-            answer_prompt(request["prompt"], result, error)
-        elif method == "session/new" and result is not None:
-            initial_lists(self.session(result["sessionId"])["now"], result)
-        elif method == "session/resume":
-            session = self.session(request["sessionId"])
-            if session["replay"] is request:
-                if result is None:
-                    session["now"] = session["before"]
-                session["before"] = session["replay"] = None
-            if result is not None:
+        act = self.ANSWERED.get(request["method"])
+        if act is not None:
+            act(self, request, result, error, has_result)
+
+    def prompt_answered(
+        self, request: Request, result: Record | None, error: Json, _has_result: bool
+    ) -> None:
+        """End the waiting of a prompt."""
+        prompt = request["prompt"]
+        if result is not None:
+            prompt.update(status="accepted", messageId=result["messageId"])
+        elif error is None:
+            prompt.update(status="uncertain")
+        else:
+            withdrawn = error["code"] == WITHDRAWN and "withdrawn" in self.rules
+            prompt.update(status="withdrawn" if withdrawn else "rejected", error=error)
+
+    def new_answered(
+        self, _request: Request, result: Record | None, _error: Json, _has_result: bool
+    ) -> None:
+        """Open a session."""
+        if result is not None:
+            session = self.session(result["sessionId"])
+            session["lost"] = None
+            initial_lists(session["now"], result)
+
+    def resume_answered(
+        self, request: Request, result: Record | None, _error: Json, has_result: bool
+    ) -> None:
+        """End the newest replay: a result keeps what it brought, an error undoes it."""
+        session = self.session(request["sessionId"])
+        if request["replays"] and session["replay"] is not request:
+            if "newest resume" not in self.rules and result is not None:
                 initial_lists(session["now"], result)
-        elif result is not None and request.get("sessionId") in self.sessions:
-            self.sessions[request["sessionId"]]["now"]["configOptions"] = wire(
-                result["configOptions"]
-            )
+            return
+        ends = has_result if "results" in self.rules else result is not None
+        if request["replays"] and not ends:
+            self.undo_replay(session)
+        elif request["replays"]:
+            session["before"] = session["replay"] = None
+        if has_result:
+            session["lost"] = None
+        if result is not None:
+            initial_lists(session["now"], result)
+
+    def option_answered(
+        self, request: Request, result: Record | None, _error: Json, _has_result: bool
+    ) -> None:
+        """Take the list of options; what was wanted is confirmed, or not."""
+        session = self.sessions.get(request["sessionId"])
+        if session is None:
+            return
+        session["wanted"].pop(request["id"], None)
+        if result is not None:
+            session["now"]["configOptions"] = wire(result["configOptions"])
+
+    def close_answered(
+        self, request: Request, _result: Record | None, error: Json, has_result: bool
+    ) -> None:
+        """Take away what a closed session asks for."""
+        closed = has_result or (error or {}).get("code") == NO_SESSION
+        if closed and "close" in self.rules and request["sessionId"] in self.sessions:
+            session = self.sessions[request["sessionId"]]
+            session["permissions"].clear()
+            session["elicitations"].clear()
+
+    Answered = Callable[["Naive", Request, Record | None, Json, bool], None]
+    ANSWERED: ClassVar[dict[str, Answered]] = {
+        "session/prompt": prompt_answered,
+        "session/new": new_answered,
+        "session/resume": resume_answered,
+        "session/set_config_option": option_answered,
+        "session/close": close_answered,
+    }
+
+    def undo_replay(self, session: Session) -> None:
+        """Bring back what was there before the replay, and what was echoed then."""
+        if session["replay"] is None:
+            return
+        session["now"] = session["before"]
+        session["before"] = session["replay"] = None
+        for prompt in session["prompts"]:
+            if "content" in self.rules:
+                prompt["echoed"] = prompt.pop("was echoed", False)
+        self.match_echoes()
 
     # -------- what the client does
 
     def did(self, message: dict[str, Json]) -> None:
         """Take one message of the client."""
-        asked = request_id(message)
+        asked, params = request_id(message), message.get("params")
         if "method" not in message:
-            self.close_permission(asked)
+            self.client_answered(asked, message)
             return
-        params = message.get("params")
         params = params if isinstance(params, dict) else {}
         session_id: Any = params.get("sessionId")
         method = message["method"]
@@ -207,21 +412,37 @@ class Naive:
             if method == "session/cancel" and isinstance(session_id, str):
                 self.cancel(session_id)
             return
-        request = self.requests[asked] = {"method": method, "sessionId": session_id}
-        if method != "session/new" and not isinstance(session_id, str):
+        request = {"id": asked, "method": method, "sessionId": session_id}
+        self.requests[asked] = request
+        if method in OF_SESSIONS and not isinstance(session_id, str):
             request["method"] = None
         elif method == "session/prompt":
             request["prompt"] = self.prompt(session_id, asked, params.get("prompt"))
         elif method == "session/resume":
-            session = self.session(session_id)
-            if params.get("replayFrom") is not None:
-                session["before"] = session["before"] or session["now"]
-                session["now"] = fresh()
-                session["replay"] = request
+            request["replays"] = params.get("replayFrom") is not None
+            self.resume(self.session(session_id), request)
+        elif method == "session/set_config_option" and session_id in self.sessions:
+            wanted = (params.get("configId"), params.get("value"))
+            self.sessions[session_id]["wanted"][asked] = wanted
+
+    def client_answered(self, asked: Any, message: dict[str, Json]) -> None:
+        """Take an answer of the client: a URL that was accepted goes on without its request."""
+        result = message.get("result")
+        accepted = isinstance(result, dict) and result.get("action") == "accept"
+        for place in self.elicitation_places():
+            for index, item in enumerate(place):
+                goes_on = accepted and item["mode"] == "url" and "status" not in item
+                if item.get("requestId") == asked and goes_on:
+                    kept = {key: value for key, value in item.items() if key != "requestId"}
+                    place[index] = kept | {"status": "accepted"}
+                    return
+        self.close_request(asked)
 
     def prompt(self, session_id: str, asked: Any, blocks: Json) -> dict[str, Any]:
         """Add a prompt."""
-        content = parse_list(skipping("ContentBlock"), blocks, "$", []) if listed(blocks) else []
+        kind, content = ("skip", "ContentBlock", 0), []
+        if listed(blocks):
+            content = parse_list(kind, blocks, "$", [], self.tables)
         prompt = {
             "requestId": asked,
             "status": "pending",
@@ -233,6 +454,18 @@ class Naive:
         self.session(session_id)["prompts"].append(prompt)
         return prompt
 
+    def resume(self, session: Session, request: Request) -> None:
+        """Begin a replay: the session starts from empty, what was there is kept aside."""
+        if not request["replays"]:
+            return
+        if session["replay"] is None:
+            session["before"] = session["now"]
+            for prompt in session["prompts"]:
+                prompt["was echoed"] = prompt["echoed"]
+        session["now"] = fresh()
+        session["replay"] = request
+        session["lost"] = None
+
     def cancel(self, session_id: str) -> None:
         """Mark the unfinished tool calls of the foreground work, and answer all permissions."""
         session = self.session(session_id)
@@ -241,6 +474,7 @@ class Naive:
         state = now["state"] or {}
         if state.get("state") == "idle":
             return
+        now["cancelling"] = not is_idle(now["state"])
         background = [
             item.get("toolCallId")
             for item in (state["background"] if listed(state.get("background")) else [])
@@ -248,21 +482,31 @@ class Naive:
         ]
         for entry in now["entries"][now["work_began"] :]:
             if entry["type"] == "tool_call" and entry["toolCallId"] not in background:
-                entry["marked"] |= entry["status"] not in ("completed", "failed", "cancelled")
+                unfinished = entry["status"] not in ("completed", "failed", "cancelled")
+                entry["marked"] = entry.get("marked", False) or unfinished
 
 
-def answer_prompt(prompt: dict[str, Any], result: Record | None, error: Json) -> None:
-    """End the waiting of a prompt."""
-    if result is not None:
-        prompt.update(status="accepted", messageId=result["messageId"])
-    elif error is not None:
-        prompt.update(status="rejected", error=error)
-    else:
-        prompt.update(status="uncertain")
+OF_SESSIONS = (
+    "session/prompt",
+    "session/resume",
+    "session/set_config_option",
+    "session/close",
+)
+RESULTS = {
+    "session/prompt": "PromptResponse",
+    "session/new": "NewSessionResponse",
+    "session/resume": "ResumeSessionResponse",
+    "session/set_config_option": "SetSessionConfigOptionResponse",
+}
+
+
+def is_echoed(prompt: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether the user message of a prompt is there."""
+    return ("user_message", prompt["messageId"]) in now["index"]
 
 
 def initial_lists(now: dict[str, Any], result: Record) -> None:
-    """Take the lists of a new or resumed session, but for those that an update has reported."""
+    """Take the lists of a new or resumed session that no update has reported."""
     for name in ("configOptions", "availableCommands"):
         if name in result and name not in now["blocked"]:
             now[name] = wire(result[name])

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from .parse import Json
 
-DEPTH_LIMIT = 1000
+DEPTH_LIMIT = 256
 
 
 BLANKS = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
@@ -29,28 +29,28 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "replace").strip(BLANKS)
 
 
-def read_json(text: str) -> Json:
+def read_json(text: str, deepest: int = DEPTH_LIMIT) -> Json:
     """Parse a JSON text: duplicate keys (last wins), lone surrogates, huge numbers are fine."""
-    cut = too_deep_at(text)
+    cut = too_deep_at(text, deepest)
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(limit + 4 * DEPTH_LIMIT)
+    sys.setrecursionlimit(limit + 4 * deepest)
     try:
         return json.loads(text[:cut], parse_int=read_integer, parse_constant=refuse)
     except json.JSONDecodeError as error:
         if cut is not None and error.pos >= cut:
-            raise UnreadableError("too_deep", f"is nested beyond {DEPTH_LIMIT} levels") from None
+            raise UnreadableError("too_deep", f"is nested beyond {deepest} levels") from None
         raise UnreadableError("not_json", str(error)) from None
     finally:
         sys.setrecursionlimit(limit)
 
 
-def too_deep_at(text: str) -> int | None:
+def too_deep_at(text: str, deepest: int) -> int | None:
     """Where the text has opened one level too many, if it has."""
     depth = 0
-    if text.count("[") + text.count("{") > DEPTH_LIMIT:
+    if text.count("[") + text.count("{") > deepest:
         for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
             depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
-            if depth > DEPTH_LIMIT:
+            if depth > deepest:
                 return token.end()
     return None
 

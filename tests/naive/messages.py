@@ -37,7 +37,7 @@ def is_answer(message: Json) -> bool:
 
 
 def request_id(message: dict[str, Json]) -> Any:
-    """Give the id of a message if it is one: `1.0` is 1, `"1"` is not."""
+    """Return the id of a message if it is one: `1.0` is 1, `"1"` is not."""
     try:
         return parse_scalar("request id", message.get("id"), "$.id")
     except MalformedError:

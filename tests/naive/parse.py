@@ -1,4 +1,4 @@
-"""One JSON value against one row of the tables, with the problems that were found on the way.
+"""One JSON value against the tables of the schema, with the problems that were found on the way.
 
 A parsed known variant is a `Record`: it holds its known keys, and `None` where the peer wrote
 `null`. Everything else (`_meta`, raw input, unknown variants) stays the plain value that came.
@@ -12,9 +12,10 @@ import math
 import re
 from typing import Any
 
-from .schema import CHOICES, RECORDS, STATE, STATES, STOP_REASONS, UNIONS, UPDATES, WHOLE, lenient
+from .schema import Fields, Tables, tables
 
 Json = Any
+Told = list[tuple[str, str, str]]  # kind, path, message
 
 
 class MalformedError(Exception):
@@ -29,27 +30,36 @@ class Record(dict[str, Any]):
     """A known variant: its known keys only."""
 
 
-Told = list[tuple[str, str, str]]  # kind, path, message
+class Raw:
+    """A value that came with an unknown stop reason: kept even where it is null."""
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
 
 
-def parse(kind: Any, value: Json, path: str, told: Told) -> Json:
-    """Give the value as its kind allows it, or raise `MalformedError`."""
+def parse(kind: Any, value: Json, path: str, told: Told, by: Tables | None = None) -> Json:
+    """Return the value as its kind allows it, or raise `MalformedError`."""
+    by = by or tables()
     if isinstance(kind, tuple):
         if kind[0] in ("skip", "all"):
-            return parse_list(kind, value, path, told)
+            return parse_list(kind, value, path, told, by)
+        if kind[0] == "map":
+            return parse_map(kind[1], value, path, told, by)
         return parse_number(kind, value, path)
-    if kind == "SessionUpdate":
-        return parse_update(value, path, told)
-    if kind in RECORDS:
-        return parse_record(RECORDS[kind], value, path, told)
-    if kind in UNIONS:
-        return parse_union(kind, value, path, told)
-    if kind in CHOICES:
-        return parse_choice(kind, value, path, told)
+    if kind == "IdleStateUpdate":
+        return parse_idle(value, path, told, by)
+    if kind == "ElicitationSchema" and isinstance(value, dict) and value.get("type") != "object":
+        raise MalformedError(f"{path}.type", "is not object")
+    if kind in by.records:
+        return parse_record(by.records[kind], value, path, told, by)
+    if kind in by.unions:
+        return parse_union(kind, value, path, told, by)
+    if kind in by.choices:
+        return parse_choice(by.choices[kind], value, path, told, by)
     return parse_scalar(kind, value, path)
 
 
-def parse_record(fields: dict[str, Any], value: Json, path: str, told: Told) -> Record:
+def parse_record(fields: Fields, value: Json, path: str, told: Told, by: Tables) -> Record:
     """Take the known fields of an object in their order."""
     if not isinstance(value, dict):
         raise MalformedError(path, "is not object")
@@ -62,11 +72,11 @@ def parse_record(fields: dict[str, Any], value: Json, path: str, told: Told) -> 
         elif value[name] is None and mode in ("lenient", "nullable"):
             record[name] = None
         elif mode in ("needed", "nullable"):
-            record[name] = parse(kind, value[name], where, told)
+            record[name] = parse(kind, value[name], where, told, by)
         else:
             inside: Told = []
             try:
-                record[name] = parse(kind, value[name], where, inside)
+                record[name] = parse(kind, value[name], where, inside, by)
                 told += inside
             except MalformedError as error:
                 told.append(("defaulted", where, error.reason))
@@ -75,7 +85,7 @@ def parse_record(fields: dict[str, Any], value: Json, path: str, told: Told) -> 
     return record
 
 
-def parse_list(kind: Any, value: Json, path: str, told: Told) -> list[Json]:
+def parse_list(kind: Any, value: Json, path: str, told: Told, by: Tables) -> list[Json]:
     """Take the items of a list; a bad one is skipped or is the end of the list."""
     manner, item_kind, least = kind
     if not isinstance(value, list):
@@ -86,7 +96,7 @@ def parse_list(kind: Any, value: Json, path: str, told: Told) -> list[Json]:
     for index, item in enumerate(value):
         inside: Told = []
         try:
-            items.append(parse(item_kind, item, f"{path}[{index}]", inside))
+            items.append(parse(item_kind, item, f"{path}[{index}]", inside, by))
             told += inside
         except MalformedError as error:
             if manner == "all":
@@ -95,13 +105,29 @@ def parse_list(kind: Any, value: Json, path: str, told: Told) -> list[Json]:
     return items
 
 
-def parse_union(name: str, value: Json, path: str, told: Told) -> Json:
+def parse_map(kind: Any, value: Json, path: str, told: Told, by: Tables) -> Record:
+    """Take an object whose values are all of one kind."""
+    if not isinstance(value, dict):
+        raise MalformedError(path, "is not object")
+    items = value.items()
+    return Record({key: parse(kind, item, f"{path}.{key}", told, by) for key, item in items})
+
+
+def parse_union(name: str, value: Json, path: str, told: Told, by: Tables) -> Json:
     """Take a known variant by its tag, or keep an unknown one as it came."""
-    tag, variants, strings = UNIONS[name]
-    chosen = tag_of(tag, value, path)
-    if chosen in variants:
-        return Record({tag: chosen} | parse(variants[chosen], value, path, told))
-    for key in strings:
+    union = by.unions[name]
+    if union.untagged and isinstance(value, dict) and union.tag not in value:
+        return parse_record(union.untagged, value, path, told, by)
+    chosen = tag_of(union.tag, value, path)
+    if name == "StateUpdate":
+        return parse_state(chosen, value, path, told, by)
+    if name == "SessionUpdate" and chosen == "state_update":
+        state = parse("StateUpdate", value, path, told, by)
+        return Record({"sessionUpdate": chosen, "state": state})
+    if chosen in union.variants:
+        fields = union.variants[chosen]
+        return Record({union.tag: chosen} | parse_record(fields, value, path, told, by))
+    for key in union.strings:
         if key not in value:
             raise MalformedError(f"{path}.{key}", "is missing")
         parse_scalar("string", value[key], f"{path}.{key}")
@@ -118,13 +144,13 @@ def tag_of(tag: str, value: Json, path: str) -> str:
     return chosen
 
 
-def parse_choice(name: str, value: Json, path: str, told: Told) -> Json:
+def parse_choice(kinds: tuple[Any, ...], value: Json, path: str, told: Told, by: Tables) -> Json:
     """Take the first kind that fits; when none does the first reason counts."""
     first: MalformedError | None = None
-    for kind in CHOICES[name]:
+    for kind in kinds:
         inside: Told = []
         try:
-            taken = parse(kind, value, path, inside)
+            taken = parse(kind, value, path, inside, by)
         except MalformedError as error:
             first = first or error
         else:
@@ -134,40 +160,30 @@ def parse_choice(name: str, value: Json, path: str, told: Told) -> Json:
     raise first
 
 
-def parse_update(value: Json, path: str, told: Told) -> Json:
-    """Take a session update; an unknown one stays a plain dict."""
-    tag = tag_of("sessionUpdate", value, path)
-    if tag not in UPDATES:
-        return value
-    if tag == "state_update":
-        taken = {"state": parse_state(value, path, told)}
-    else:
-        taken = parse_record(UPDATES[tag], value, path, told)
-    return Record({"sessionUpdate": tag} | taken)
-
-
-def parse_state(value: dict[str, Json], path: str, told: Told) -> Json:
-    """Take a reported state, whose stop reason decides which further keys it has."""
-    name = tag_of("state", value, path)
+def parse_state(name: str, value: dict[str, Json], path: str, told: Told, by: Tables) -> Json:
+    """Take a reported state; an unknown one keeps its payload."""
     payload = {key: item for key, item in value.items() if key != "sessionUpdate"}
-    if name not in STATES:
+    if name not in by.unions["StateUpdate"].variants:
         return payload
-    fields = STATE | lenient("stopReason") if name == "idle" else STATE
-    state = Record({"state": name} | parse_record(fields, value, path, told))
+    if name == "idle":
+        return Record({"state": name} | parse_idle(payload, path, told, by))
+    fields = by.unions["StateUpdate"].variants[name]
+    return Record({"state": name} | parse_record(fields, value, path, told, by))
+
+
+def parse_idle(value: dict[str, Json], path: str, told: Told, by: Tables) -> Record:
+    """Take the idle state, whose stop reason decides which further keys it has."""
+    union = by.unions["IdleStateUpdate"]
+    shared = union.variants["end_turn"]
+    state = parse_record(shared, value, path, told, by)
     reason = state.get("stopReason")
-    if reason == "error":
-        state |= parse_record(lenient("error", kind="Error"), value, path, told)
-    elif reason is not None and reason not in STOP_REASONS:
-        known = {"state", *fields}
-        state |= {key: Raw(item) for key, item in payload.items() if key not in known}
+    if reason is not None and reason not in union.variants:
+        known = {"state", *shared}
+        state |= {key: Raw(item) for key, item in value.items() if key not in known}
+    elif reason is not None:
+        own = {key: rule for key, rule in union.variants[reason].items() if key not in shared}
+        state |= parse_record(own, value, path, told, by)
     return state
-
-
-class Raw:
-    """A value that came with an unknown stop reason: kept even where it is null."""
-
-    def __init__(self, value: Json) -> None:
-        self.value = value
 
 
 def parse_number(kind: tuple[str, Any, Any], value: Json, path: str) -> int | float:
@@ -192,7 +208,7 @@ def parse_scalar(kind: str, value: Json, path: str) -> Json:
     if kind == "any":
         return value
     if kind == "request id" and not isinstance(value, str):
-        return parse_number(WHOLE, value, path)
+        return parse_number(("integer", None, None), value, path)
     if kind in ("boolean", "object"):
         if not isinstance(value, bool if kind == "boolean" else dict):
             raise MalformedError(path, f"is not {kind}")
@@ -209,7 +225,7 @@ def parse_scalar(kind: str, value: Json, path: str) -> Json:
 
 
 def is_base64(text: str) -> bool:
-    """Tell base64: standard alphabet, no blanks, padding may be missing."""
+    """Recognise base64: standard alphabet, no blanks, padding may be missing."""
     body = text.rstrip("=")
     missing = -len(body) % 4
     return (
@@ -231,7 +247,7 @@ TIME = re.compile(
 
 
 def is_time(text: str) -> bool:
-    """Tell a date and time of RFC 3339 as browsers read it: in capitals, without leap seconds."""
+    """Recognise a time of RFC 3339 as browsers read it: in capitals, without leap seconds."""
     match = TIME.fullmatch(text)
     if match is None:
         return False
@@ -250,7 +266,7 @@ def is_time(text: str) -> bool:
 
 
 def wire(value: Json) -> Json:
-    """Give the wire form: known variants lose their null fields, the rest stays as it came."""
+    """Return the wire form: known variants lose their null fields, the rest stays as it came."""
     if isinstance(value, Raw):
         return value.value
     if isinstance(value, list):

@@ -17,7 +17,7 @@ Frame = tuple[Any, ...]
 
 
 def read_recording(path: Path) -> Iterator[Frame]:
-    """Give the frames of a recording: enveloped lines, or raw ones without a direction."""
+    """Return the frames of a recording: enveloped lines, or raw ones without a direction."""
     guess = Direction()
     *lines, last = path.read_bytes().split(b"\n")
     for number, line in enumerate([*lines, last] if last else lines, 1):
@@ -29,7 +29,7 @@ def read_recording(path: Path) -> Iterator[Frame]:
 
 
 def open_envelope(line: bytes) -> tuple[bool, bytes] | None:
-    """Give direction and message of an enveloped line, the message as it is written there."""
+    """Return direction and message of an enveloped line, the message as it is written there."""
     members = dict(raw_members(text_of(line)))
     if members.get("dir") not in ('"send"', '"recv"') or "message" not in members:
         return None
@@ -42,7 +42,7 @@ def open_envelope(line: bytes) -> tuple[bool, bytes] | None:
 
 
 def raw_members(text: str) -> Iterator[tuple[str, str]]:
-    """Give the members of an object as keys and unparsed values, however deep these are."""
+    """Return the members of an object as keys and unparsed values, however deep these are."""
     depth, start, key, string = 0, None, "", ""
     for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]', text):
         mark = token[0]
@@ -72,7 +72,7 @@ class Direction:
         self.agent: set[Any] = set()
 
     def is_sent(self, line: bytes) -> bool:
-        """Tell whether the client sent the line; what tells nothing came from the agent."""
+        """Return whether the client sent the line; what tells nothing came from the agent."""
         try:
             value = read_json(text_of(line))
         except UnreadableError:

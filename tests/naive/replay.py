@@ -7,15 +7,18 @@ from typing import Any
 
 from .connection import LINE_LIMIT, Naive
 from .recordings import Frame
+from .rules import ALL
 
 
-def replay(frames: Iterable[Frame], limit: int = LINE_LIMIT) -> dict[str, Any]:
-    """Give the document of `(sent, data)` frames.
+def replay(
+    frames: Iterable[Frame], limit: int = LINE_LIMIT, rules: frozenset[str] = ALL
+) -> dict[str, Any]:
+    """Return the document of `(sent, data)` frames.
 
     A third element is the line number, else frames are counted from 1; a true fourth one says that
     the line was not terminated.
     """
-    naive = Naive(limit)
+    naive = Naive(limit, rules)
     for number, frame in enumerate(frames, 1):
         rest: Frame = (number, False)[len(frame) - 2 :]
         sent, data, line, unterminated = frame + rest

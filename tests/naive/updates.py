@@ -1,4 +1,8 @@
-"""What each update does to a session."""
+"""What each update does to a session.
+
+The fields of an update are those of its definition in the schema: an omitted one is left alone, a
+null one goes back to its default, and a value replaces.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,12 @@ from .parse import Json, Record, bytes_of, wire
 
 NOTICE_LIMIT = 100
 
+Now = dict[str, Any]
+Update = dict[str, Json]
 
-def fresh() -> dict[str, Any]:
-    """Give what a session starts from, and starts from again in a replay."""
+
+def fresh() -> Now:
+    """Return what a session starts from, and starts from again in a replay."""
     return {
         "entries": [],
         "index": {},  # entries by kind and id
@@ -18,6 +25,8 @@ def fresh() -> dict[str, Any]:
         "plans": {},
         "state": None,
         "work_began": 0,  # entries there were when foreground work began
+        "cancelling": False,
+        "turns": [],
         "usage": None,
         "info": {"title": None, "updatedAt": None, "_meta": {}},
         "availableCommands": [],
@@ -25,10 +34,6 @@ def fresh() -> dict[str, Any]:
         "blocked": set(),  # the lists that an update has reported
         "notices": [],
     }
-
-
-Now = dict[str, Any]
-Update = dict[str, Json]
 
 
 def apply(now: Now, update: Json) -> None:
@@ -39,38 +44,98 @@ def apply(now: Now, update: Json) -> None:
         now["entries"].append({"type": "unknown", "update": update})
 
 
+# -------- entries
+
+# What a field of an entry is before it is reported, and again after null; the rest is unset.
+DEFAULTS: dict[str, dict[str, Json]] = {
+    "user_message": {"content": []},
+    "agent_message": {"content": []},
+    "agent_thought": {"content": []},
+    "tool_call": {"content": [], "locations": [], "kind": "other", "status": "pending"},
+    "compaction": {"summary": [], "status": "in_progress"},
+}
+KEYS = {"tool_call": "toolCallId", "compaction": "compactionId"}
+
+
+def entry_of(now: Now, kind: str, update: Update) -> dict[str, Any]:
+    """Find an entry by kind and id, or put a new one at the end."""
+    key = KEYS.get(kind, "messageId")
+    entry: dict[str, Any] | None = now["index"].get((kind, update[key]))
+    if entry is None:
+        entry = {"type": kind, key: update[key]} | DEFAULTS[kind] | {"_meta": {}, "chunkMeta": {}}
+        now["index"][kind, update[key]] = entry
+        now["entries"].append(entry)
+    return entry
+
+
+def upsert(now: Now, kind: str, update: Update) -> dict[str, Any]:
+    """Patch the fields that the update has."""
+    entry = entry_of(now, kind, update)
+    for name, value in update.items():
+        if name not in ("sessionUpdate", "_meta"):
+            entry[name] = DEFAULTS[kind].get(name) if value is None else value
+    if "content" in update:
+        entry["chunkMeta"] = {}
+    patch_meta(entry, update)
+    return entry
+
+
+def append(now: Now, kind: str, update: Update) -> None:
+    """Append one content item, with the metadata of its chunk beside it."""
+    entry = entry_of(now, kind, update)
+    if update.get("_meta"):
+        entry["chunkMeta"][str(len(entry["content"]))] = update["_meta"]
+    entry["content"] = [*entry["content"], update["content"]]
+
+
 def apply_message(now: Now, update: Update) -> None:
     """Upsert a message or thought."""
-    entry = entry_of(now, update["sessionUpdate"], "messageId", update)
-    put(entry, update, "content")
-    patch_meta(entry, update)
+    upsert(now, update["sessionUpdate"], update)
 
 
 def apply_message_chunk(now: Now, update: Update) -> None:
     """Append to a message or thought."""
-    kind = update["sessionUpdate"].removesuffix("_chunk")
-    append(entry_of(now, kind, "messageId", update), update)
+    append(now, update["sessionUpdate"].removesuffix("_chunk"), update)
 
 
 def apply_tool_call(now: Now, update: Update) -> None:
     """Upsert a tool call; a reported status takes our cancel mark away."""
-    entry = entry_of(now, "tool_call", "toolCallId", update)
-    put(entry, update, *TOOL_CALL_FIELDS, "content", "locations", "kind", "status")
-    entry["kind"] = "other" if entry["kind"] is None else entry["kind"]
-    entry["status"] = "pending" if entry["status"] is None else entry["status"]
-    entry["marked"] = entry["marked"] and "status" not in update
-    patch_meta(entry, update)
+    entry = upsert(now, "tool_call", update)
+    entry["marked"] = entry.get("marked", False) and "status" not in update
 
 
 def apply_tool_call_chunk(now: Now, update: Update) -> None:
     """Append to the content of a tool call."""
-    append(entry_of(now, "tool_call", "toolCallId", update), update)
+    append(now, "tool_call", update)
+
+
+def apply_compaction(now: Now, update: Update) -> None:
+    """Upsert a compaction."""
+    upsert(now, "compaction", update)
+
+
+def apply_summary_chunk(now: Now, update: Update) -> None:
+    """Append to the summary of a compaction."""
+    entry = entry_of(now, "compaction", update)
+    entry["summary"] = [*entry["summary"], update["content"]]
+
+
+# -------- terminals and plans
+
+
+def terminal_of(now: Now, update: Update) -> dict[str, Any]:
+    """Find a terminal by its id, or begin a new one."""
+    empty = {"output": b"", "outputMeta": {}, "_meta": {}}
+    terminal: dict[str, Any] = now["terminals"].setdefault(update["terminalId"], empty)
+    return terminal
 
 
 def apply_terminal(now: Now, update: Update) -> None:
     """Upsert a terminal."""
     terminal = terminal_of(now, update)
-    put(terminal, update, *TERMINAL_FIELDS)
+    for name, value in update.items():
+        if name not in ("sessionUpdate", "terminalId", "_meta", "output"):
+            terminal[name] = value
     if "output" in update:
         output = update["output"] or {"data": ""}
         terminal["output"] = bytes_of(output["data"])
@@ -88,13 +153,45 @@ def apply_plan(now: Now, update: Update) -> None:
     now["plans"][update["plan"]["planId"]] = update["plan"]
 
 
+def apply_plan_removed(now: Now, update: Update) -> None:
+    """Remove the plan of that id; one that comes again stands last."""
+    now["plans"].pop(update["planId"], None)
+
+
+# -------- the state and the turns
+
+
+def is_idle(state: Json) -> bool:
+    """Whether no foreground work goes on: idle, or nothing was ever reported."""
+    return state is None or state["state"] == "idle"
+
+
 def apply_state(now: Now, update: Update) -> None:
-    """Replace the state; leaving idle is the beginning of foreground work."""
+    """Replace the state; leaving idle begins foreground work and a turn, idle ends both."""
     state = update["state"]
-    was_idle = now["state"] is None or now["state"]["state"] == "idle"
-    if was_idle and state["state"] != "idle":
+    if is_idle(now["state"]) and not is_idle(state):
         now["work_began"] = len(now["entries"])
     now["state"] = state
+    if is_idle(state):
+        now["cancelling"] = False
+        end_turn(now, {key: state[key] for key in ("stopReason", "usage", "error") if key in state})
+    elif not is_in_turn(now):
+        now["turns"].append({"entries": [len(now["entries"])]})
+
+
+def is_in_turn(now: Now) -> bool:
+    """Whether the last turn is open."""
+    return bool(now["turns"]) and len(now["turns"][-1]["entries"]) == 1
+
+
+def end_turn(now: Now, how: dict[str, Json]) -> None:
+    """End the open turn, if there is one."""
+    if is_in_turn(now):
+        start = now["turns"][-1]["entries"][0]
+        now["turns"][-1] = {"entries": [start, len(now["entries"])], **how}
+
+
+# -------- the rest of a session
 
 
 def apply_usage(now: Now, update: Update) -> None:
@@ -105,7 +202,8 @@ def apply_usage(now: Now, update: Update) -> None:
 
 def apply_info(now: Now, update: Update) -> None:
     """Patch title, time and metadata of the session."""
-    put(now["info"], update, "title", "updatedAt")
+    fields = {key: update[key] for key in ("title", "updatedAt") if key in update}
+    now["info"] = now["info"] | fields
     patch_meta(now["info"], update)
 
 
@@ -127,19 +225,6 @@ def apply_notice(now: Now, update: Update) -> None:
     now["notices"] = [*now["notices"], dropping_none(notice)][-NOTICE_LIMIT:]
 
 
-def apply_compaction(now: Now, update: Update) -> None:
-    """Upsert a compaction."""
-    entry = entry_of(now, "compaction", "compactionId", update)
-    put(entry, update, "status", "summary", "error")
-    patch_meta(entry, update)
-
-
-def apply_summary_chunk(now: Now, update: Update) -> None:
-    """Append to the summary of a compaction."""
-    entry = entry_of(now, "compaction", "compactionId", update)
-    entry["summary"] = [*entry["summary"], update["content"]]
-
-
 HANDLERS = {
     "user_message": apply_message,
     "agent_message": apply_message,
@@ -152,6 +237,7 @@ HANDLERS = {
     "terminal_update": apply_terminal,
     "terminal_output_chunk": apply_terminal_chunk,
     "plan_update": apply_plan,
+    "plan_removed": apply_plan_removed,
     "state_update": apply_state,
     "usage_update": apply_usage,
     "session_info_update": apply_info,
@@ -161,42 +247,6 @@ HANDLERS = {
     "compaction_update": apply_compaction,
     "compaction_summary_chunk": apply_summary_chunk,
 }
-TOOL_CALL_FIELDS = ("name", "title", "rawInput", "rawOutput", "capabilities")
-TERMINAL_FIELDS = ("command", "cwd", "exitStatus", "size", "capabilities")
-
-
-def entry_of(now: Now, kind: str, key: str, update: Update) -> dict[str, Any]:
-    """Find an entry by kind and id, or put a new one at the end."""
-    entry: dict[str, Any] | None = now["index"].get((kind, update[key]))
-    if entry is None:
-        entry = {"type": kind, key: update[key], "_meta": {}}
-        if kind == "compaction":
-            entry |= {"status": "in_progress", "summary": [], "error": None}
-        else:
-            entry |= {"content": [], "chunkMeta": {}}
-        if kind == "tool_call":
-            entry |= dict.fromkeys(TOOL_CALL_FIELDS) | {"locations": []}
-            entry |= {"kind": "other", "status": "pending", "marked": False}
-        now["index"][kind, update[key]] = entry
-        now["entries"].append(entry)
-    return entry
-
-
-def terminal_of(now: Now, update: Update) -> dict[str, Any]:
-    """Find a terminal by its id, or begin a new one."""
-    empty = dict.fromkeys(TERMINAL_FIELDS) | {"output": b"", "outputMeta": {}, "_meta": {}}
-    terminal: dict[str, Any] = now["terminals"].setdefault(update["terminalId"], empty)
-    return terminal
-
-
-def put(target: dict[str, Any], update: Update, *names: str) -> None:
-    """Take the fields that the update has: a list cleared by null is empty."""
-    for name in names:
-        if name in update:
-            cleared: Json = [] if name in ("content", "summary", "locations") else None
-            target[name] = cleared if update[name] is None else update[name]
-            if name == "content":
-                target["chunkMeta"] = {}
 
 
 def patch_meta(target: dict[str, Any], update: Update) -> None:
@@ -210,12 +260,5 @@ def patch_meta(target: dict[str, Any], update: Update) -> None:
 
 
 def dropping_none(values: dict[str, Json]) -> dict[str, Json]:
-    """Give the members that are not null."""
+    """Return the members that are not null."""
     return {key: value for key, value in values.items() if value is not None}
-
-
-def append(entry: dict[str, Any], update: Update) -> None:
-    """Append one content item, with the metadata of its chunk beside it."""
-    if update.get("_meta"):
-        entry["chunkMeta"][str(len(entry["content"]))] = update["_meta"]
-    entry["content"] = [*entry["content"], update["content"]]

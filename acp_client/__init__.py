@@ -104,7 +104,7 @@ if typing.TYPE_CHECKING:
         UsageChanged,
     )
     from ._compare import changes
-    from ._log_tools import compact
+    from ._log_tools import Redaction, Replacement, compact, redact
     from ._memory import Memory
     from ._recordings import Feeder, Frame, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
@@ -133,7 +133,7 @@ _MODULES_LOADED_LATER = {
         "UsageChanged",
     ),
     "_compare": ("changes",),
-    "_log_tools": ("compact",),
+    "_log_tools": ("Redaction", "Replacement", "compact", "redact"),
     "_memory": ("Memory",),
     "_recordings": (
         "Feeder",
@@ -216,7 +216,9 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Reader",
     "Recording",
     "RecordingError",
+    "Redaction",
     "ReentryError",
+    "Replacement",
     "ReplayBegun",
     "ReplayEnded",
     "ReplayFailed",
@@ -256,6 +258,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "loads",
     "position",
     "read_recording",
+    "redact",
     "save",
     "to_document",
     "to_json",

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import attrs
 import click
 
-from .._log_tools import compact
+from .._errors import InvalidValueError
+from .._log_tools import compact, redact
 from .._recordings import Frame, write_envelope
 from .._text import escape
 from .._versions import Protocol
@@ -84,3 +85,71 @@ def compact_command(
         f"{before.messages:,} messages became {after.messages:,}",
         f"{megabytes(before.bytes)} became {megabytes(after.bytes)}",
     )
+
+
+# --- redact ---
+
+
+def _lines_of(path: str) -> list[str]:
+    """Read the texts of a file, one a line."""
+    with opened(path) as source:
+        data = b"".join(iter(source.read1, b""))
+    return [line for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+
+
+@commands.command("redact")
+@file_argument
+@output_option
+@click.option(
+    "--pattern",
+    "patterns",
+    metavar="REGEX",
+    multiple=True,
+    help="Replace what matches, or its group `secret`; may be given more than once.",
+)
+@click.option(
+    "--secrets",
+    "secrets_file",
+    metavar="LIST",
+    type=click.Path(),
+    help="Replace the texts in this file, one a line.",
+)
+@click.option(
+    "--report", is_flag=True, help="Print each replacement: its line, its path and its rule."
+)
+@format_option
+def redact_command(
+    file: str,
+    output: str,
+    patterns: tuple[str, ...],
+    secrets_file: str | None,
+    report: bool,
+    format_name: str | None,
+) -> None:
+    r"""Write a recording without its secrets.
+
+    Replaced are the values of headers and environments, what a login carries, what a user entered
+    into a form, values whose name says that they are secret, the usual tokens and keys, and what
+    you name: also where a secret is cut by chunks, or encoded in base64. The state stays the same
+    but for these values. Read the result before you publish it.
+
+    \b
+    Examples:
+      acp-client redact session.ndjson -o clean.ndjson
+      acp-client redact --pattern 'ACME-[0-9]+' --report acp.log -o clean.ndjson
+      acp-client redact --secrets my-secrets.txt session.ndjson | acp-client replay
+    """
+    secrets = [] if secrets_file is None else _lines_of(secrets_file)
+    with opened(file) as source, progress(source):
+        recording = recording_of(source, format_name)
+        try:
+            redaction = redact(recording, patterns=patterns, secrets=secrets)
+        except InvalidValueError as error:
+            raise click.UsageError(str(error)) from None
+        with written(output, source) as target:
+            for frame in redaction:
+                target.write(write_envelope(frame))
+    for one in redaction.replacements if report else ():
+        say(f"line {one.line}: {one.path}: {one.rule}")
+    told = [f"{rule}: {count:,}" for rule, count in redaction.counts.items()]
+    say("replaced", *told) if told else say("no secret found")

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, cast
 
 import attrs
 
 from .._errors import InvalidValueError
-from .._recordings import Feeder, Frame, read_recording, write_envelope
+from .._recordings import Feeder, Frame
 from .._storage import to_document, to_json
 from .._store import Store
 from .._versions import Protocol
 from .compact_v1 import CompactedV1
 from .compact_v2 import CompactedV2
-
-_IN_MEMORY: Final = 64 * 1024 * 1024
-"""Bytes of a recording beyond which it is spooled to a file."""
+from .spool import IN_MEMORY, Spool
 
 
 def compact(
@@ -44,26 +42,14 @@ def compact(
 def _compacted(
     recording: Iterable[Frame], keep_turns: int, protocol: Protocol | None
 ) -> Iterator[Frame]:
-    with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-        spool = cast("BinaryIO", file)
-        store = _reduced(_spooled(recording, spool), protocol)
+    with SpooledTemporaryFile(max_size=IN_MEMORY) as file:
+        spool = Spool(cast("BinaryIO", file))
+        store = _reduced(spool.through(recording), protocol)
         rewriter = CompactedV1 if store.protocol == "v1" else CompactedV2
-        kept = rewriter({}).taken(_read(spool)).last_turns(keep_turns) if keep_turns else {}
-        short = list(rewriter(kept).taken(_read(spool)).frames())
+        kept = rewriter({}).taken(spool.frames()).last_turns(keep_turns) if keep_turns else {}
+        short = list(rewriter(kept).taken(spool.frames()).frames())
         is_same = _documents(_reduced(short, protocol)) == _documents(store)
-        yield from short if is_same else _read(spool)
-
-
-def _spooled(recording: Iterable[Frame], spool: BinaryIO) -> Iterator[Frame]:
-    for frame in recording:
-        spool.write(write_envelope(frame))
-        yield frame
-
-
-def _read(spool: BinaryIO) -> Iterator[Frame]:
-    is_empty = spool.tell() == 0  # it is at the end of what was written or read
-    spool.seek(0)
-    return iter(()) if is_empty else iter(read_recording(spool, format="envelope"))
+        yield from short if is_same else spool.frames()
 
 
 def _reduced(frames: Iterable[Frame], protocol: Protocol | None) -> Store:

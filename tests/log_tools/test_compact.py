@@ -132,7 +132,7 @@ def test_the_original_is_returned_where_rewriting_would_change_something(
 
 def test_a_long_recording_is_spooled_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit into memory goes through a file."""
-    monkeypatch.setattr(compacting, "_IN_MEMORY", 100)
+    monkeypatch.setattr(compacting, "IN_MEMORY", 100)
     frames = frames_of(*(chunk_line(str(number)) for number in range(50)))
     assert documents(list(compact(frames))) == documents(frames)
 

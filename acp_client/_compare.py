@@ -41,9 +41,9 @@ from ._changes import (
     UsageChanged,
     content_of,
 )
-from ._continuation import Matching, Run, appended_output, appended_runs, matched, overlap
+from ._continuation import Run, appended_output, appended_runs
 from ._keyed import Keyed
-from ._prompts import common_length, differing, request_key
+from ._sequence_diff import Matching, common_length, differing, matched, overlap
 from ._snapshot import (
     Compaction,
     Entry,
@@ -305,4 +305,4 @@ def _raw_key(item: wire.Unknown, name: str) -> Hashable:
 
 
 def _permission_key(permission: Permission) -> Hashable:
-    return request_key(permission.request_id)
+    return permission.request_id

@@ -1,6 +1,6 @@
-"""How what grows in one snapshot continues what was there in another: texts, output, lists.
+"""How what grows in one snapshot continues what was there in another: texts and output.
 
-Three questions are answered here, each at the cost of what came new where the two versions share
+Two questions are answered here, each at the cost of what came new where the two versions share
 their beginning, and by comparing values where they share nothing (a snapshot loaded from a file).
 
 *Content.* A renderer draws the text of an entry as one string, and other items between. So content
@@ -15,26 +15,22 @@ between the halves, then no run can say so, and the content counts as replaced.
 
 *Where a text ends*, its `Ending`, would cost the whole text to find. It is found once and then
 kept with each version that is compared, so the next comparison goes on from there.
-
-*Lists* that an agent replaces whole are matched item by item (`matched`), so that a renderer
-touches only what differs.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from . import wire
 from ._content import ContentBlocks, ToolCallContents
 from ._items import measured
+from ._sequence_diff import common_length
 from ._terminal_output import OutputBytes
 from ._terminal_text import TranscriptTail
 from ._text import Position, heal_surrogates
 
-T = TypeVar("T")
 Content: TypeAlias = ContentBlocks | ToolCallContents
 
 # --- Content ---
@@ -71,7 +67,7 @@ def appended_runs(old: Content, new: Content) -> list[Run] | None:
     """Return the runs by which `new` continues `old`, or `None` if it does not."""
     if new._grew_from(old):
         return _continued(old, new, len(old))
-    kept = _common_length(old._stored(), new._stored())
+    kept = common_length(old._stored(), new._stored())
     return _continued(old, new, kept) if kept == len(old) else _recut(old, new, kept)
 
 
@@ -181,12 +177,6 @@ def _kept(old: str, new: str) -> int | None:
     return None
 
 
-def _common_length(old: Sequence[Any], new: Sequence[Any]) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    differs = (place for place, (a, b) in pairs if a is not b and a != b)
-    return next(differs, min(len(old), len(new)))
-
-
 # --- Output ---
 
 
@@ -235,97 +225,3 @@ def _transcript_ending(output: OutputBytes) -> tuple[Position, TranscriptTail]:
         tail, settled = TranscriptTail().fed(output.data)
         ending.transcript = Position().after(settled), tail
     return ending.transcript
-
-
-# --- Lists ---
-
-
-class Matching(NamedTuple):
-    """The least that leads from an old list to a new one.
-
-    `removed` are places in the old list; `added` and `changed` are places in the new one. Whoever
-    deletes the removed, inserts the added in ascending order, and replaces the changed, has it.
-    """
-
-    removed: tuple[int, ...]
-    added: tuple[int, ...]
-    changed: tuple[int, ...]
-
-
-def matched(
-    old: Sequence[T],
-    new: Sequence[T],
-    key: Callable[[T], Hashable],
-    *,
-    in_place: bool = False,
-) -> Matching:
-    """Match the items of two lists by their keys, in their order.
-
-    With `in_place`, an item that has no match may have changed its key: it is matched with the one
-    in its place, between matches on both sides.
-    """
-    pairs = _pairs(list(_numbered(old, key)), list(_numbered(new, key)))
-    if in_place:
-        pairs = list(_with_neighbours(pairs, len(old), len(new)))
-    before, after = {a for a, _ in pairs}, {b for _, b in pairs}
-    return Matching(
-        tuple(place for place in range(len(old)) if place not in before),
-        tuple(place for place in range(len(new)) if place not in after),
-        tuple(b for a, b in pairs if old[a] is not new[b] and old[a] != new[b]),
-    )
-
-
-def _numbered(items: Sequence[T], key: Callable[[T], Hashable]) -> Iterator[Hashable]:
-    """Yield the keys of items, each with how often it was there before."""
-    seen: dict[Hashable, int] = {}
-    for item in items:
-        found = key(item)
-        seen[found] = seen.get(found, -1) + 1
-        yield found, seen[found]
-
-
-def _pairs(old: list[Hashable], new: list[Hashable]) -> list[tuple[int, int]]:
-    """Pair the places of equal keys, as many as there can be in ascending order on both sides."""
-    places = {key: place for place, key in enumerate(old)}
-    common = [(places[key], place) for place, key in enumerate(new) if key in places]
-    ends: list[int] = []  # of the ascending sequences of each length, the least last place
-    chains: list[Any] = []  # those sequences, each as a pair and the chain before it
-    for pair in common:
-        length = bisect_left(ends, pair[0])
-        chain = (pair, chains[length - 1] if length else None)
-        ends[length : length + 1] = [pair[0]]
-        chains[length : length + 1] = [chain]
-    return _unchained(chains[-1] if chains else None)
-
-
-def _unchained(chain: Any) -> list[tuple[int, int]]:
-    pairs = []
-    while chain is not None:
-        pair, chain = chain
-        pairs.append(pair)
-    return pairs[::-1]
-
-
-def _with_neighbours(pairs: list[tuple[int, int]], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """Yield the pairs, and those of places between them that have no match."""
-    a = b = 0
-    for pair in [*pairs, (old, new)]:
-        yield from zip(range(a, pair[0]), range(b, pair[1]), strict=False)
-        if pair != (old, new):
-            yield pair
-        a, b = pair[0] + 1, pair[1] + 1
-
-
-def overlap(old: Sequence[T], new: Sequence[T]) -> int:
-    """Tell with how many of its items `old` ends that `new` begins with."""
-    for length in range(min(len(old), len(new)), 0, -1):
-        if new[length - 1] is old[-1] and _same(old[-length:], new[:length]):
-            return length
-    for length in range(min(len(old), len(new)), 0, -1):
-        if new[length - 1] == old[-1] and old[-length:] == new[:length]:
-            return length
-    return 0
-
-
-def _same(old: Sequence[T], new: Sequence[T]) -> bool:
-    return all(a is b for a, b in zip(old, new, strict=True))

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from ._keyed import Keyed
-from ._prompts import common_length
+from ._sequence_diff import common_length
 from ._snapshot import Snapshot, state_name
 
 if TYPE_CHECKING:

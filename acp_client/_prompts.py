@@ -17,14 +17,13 @@ prompts overlap. So a prompt has two independent marks:
 - *echoed*, which turns true, once and for good, when a user message with the prompt's `messageId`
   exists. That id is the only thing that is ever matched: neither content nor order counts.
 
-A session may have thousands of prompts and permission requests, and each step changes one. So what
-is done with all of them costs some nanoseconds for each: a plain loop that compares ids, or the
-comparison of slices (`differing`), which takes objects that are the same at a glance.
+A session may have thousands of prompts, and each step changes one. So what is done with all of them
+is a plain loop that compares ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, Literal
 
 import attrs
@@ -45,7 +44,7 @@ TRANSITIONS: Final[dict[tuple[PromptStatus, Answer], PromptStatus]] = {
 Prompts = tuple[Prompt, ...]
 
 _SLICE: Final = 256
-"""How many items `differing` compares at once: long enough to save loops, short to look through."""
+"""How many ids are compared at once: long enough to save loops, short to look through."""
 
 
 def request_key(request_id: RequestId) -> str:
@@ -58,22 +57,6 @@ def request_key(request_id: RequestId) -> str:
         return f"text {request_id}"
     is_whole = isinstance(request_id, int) or float(request_id).is_integer()
     return f"number {int(request_id):x}" if is_whole else f"number {request_id!r}"
-
-
-def differing(old: Sequence[object], new: Sequence[object]) -> Iterator[int]:
-    """Yield the places in both lists at which they are not equal."""
-    for start in range(0, min(len(old), len(new)), _SLICE):
-        were, are = old[start : start + _SLICE], new[start : start + _SLICE]
-        if were == are:
-            continue
-        for place, (was, now) in enumerate(zip(were, are, strict=False), start):
-            if was is not now and was != now:
-                yield place
-
-
-def common_length(old: Sequence[object], new: Sequence[object]) -> int:
-    """Tell with how many equal items both lists begin."""
-    return next(differing(old, new), min(len(old), len(new)))
 
 
 def answered(

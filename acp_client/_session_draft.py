@@ -14,8 +14,6 @@ update").
 
 from __future__ import annotations
 
-from itertools import count
-from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -27,7 +25,7 @@ from ._entity_drafts import Entity, EntityDraft, TerminalDraft
 from ._keyed import Keyed
 from ._limits import DEFAULT_LIMITS, Limits
 from ._patches import COMPACTION, MESSAGE, TERMINAL, TOOL_CALL
-from ._prompts import echoed, request_key
+from ._prompts import echoed
 from ._snapshot import (
     MessageType,
     Permission,
@@ -38,11 +36,6 @@ from ._snapshot import (
 
 _FIELDS: Final = tuple(item.name for item in attrs.fields(SessionFields))
 _LISTS: Final = frozenset({"available_commands", "config_options"})
-
-_REQUEST_ID: Final = attrgetter("request_id")
-
-_FEW: Final = 4
-"""Up to how many ids are compared one by one, which takes less than making keys of all others."""
 
 
 def changed(base: SessionFields, changes: dict[str, Any]) -> SessionFields:
@@ -126,50 +119,6 @@ class _Places(Struct, gc=False, eq=False):
         return base._changed(replaced, keys, values) if replaced or keys else base
 
 
-class _PermissionsDraft(Struct, gc=False, eq=False):
-    """The open permission requests: what a batch asks and closes, laid over those that there are.
-
-    There may be thousands, of which most batches touch one, so those that are there are not put
-    into a dictionary.
-    """
-
-    base: tuple[Permission, ...]
-    asked: dict[str, Permission] = field(default_factory=dict)
-    closed: dict[str, wire.RequestId] = field(default_factory=dict)
-
-    def __setitem__(self, request_id: wire.RequestId, permission: Permission) -> None:
-        self.asked[request_key(request_id)] = permission
-
-    def pop(self, request_id: wire.RequestId, default: None = None) -> None:
-        key = request_key(request_id)
-        self.asked.pop(key, default)
-        self.closed[key] = request_id
-
-    def freeze(self) -> tuple[Permission, ...]:
-        """Ask again in its place what is still open; all else that is asked comes last."""
-        kept: list[Permission | None] = list(self.base)
-        fresh = dict(self.asked)
-        for place in self._touched():
-            key = request_key(self.base[place].request_id)
-            kept[place] = None if key in self.closed else fresh.pop(key, None)
-        return (*filter(None, kept), *fresh.values())
-
-    def _touched(self) -> list[int]:
-        """Return the places of those in `base` that are asked again or closed."""
-        ids = [*(one.request_id for one in self.asked.values()), *self.closed.values()]
-        if len(ids) <= _FEW:
-            return [place for place, one in enumerate(self.base) if one.request_id in ids]
-        # By their texts, whose hashes no agent chooses, and in loops of the interpreter's own.
-        places = dict(zip(map(repr, map(_REQUEST_ID, self.base)), count(), strict=False))
-        return [places[text] for text in {repr(_whole(one)) for one in ids} & places.keys()]
-
-
-def _whole(request_id: Any) -> Any:
-    """Return `1` for `1.0`, as those ids are that a session holds."""
-    is_whole = isinstance(request_id, float) and request_id.is_integer()
-    return int(request_id) if is_whole else request_id
-
-
 class Draft(Struct, gc=False, eq=False):
     """A session in the making."""
 
@@ -180,7 +129,7 @@ class Draft(Struct, gc=False, eq=False):
     _plans: _Places | None = None
     _parts: dict[str, EntityDraft] | None = None
     _notices: list[wire.Notice] | None = None
-    _permissions: _PermissionsDraft | None = None
+    _permissions: dict[wire.RequestId, Permission] | None = None
     _echoes: set[str] | None = None
     _changes: dict[str, Any] | None = None
 
@@ -247,10 +196,10 @@ class Draft(Struct, gc=False, eq=False):
             self._notices = []
         self._notices.append(notice)
 
-    def permissions(self) -> _PermissionsDraft:
-        """Return the open permission requests by id, to be changed: a batch may bring many."""
+    def permissions(self) -> dict[wire.RequestId, Permission]:
+        """Return the open permission requests by id, to be changed."""
         if self._permissions is None:
-            self._permissions = _PermissionsDraft(self.base.permissions)
+            self._permissions = {one.request_id: one for one in self.base.permissions}
         return self._permissions
 
     def get(self, name: str) -> Any:
@@ -294,7 +243,7 @@ class Draft(Struct, gc=False, eq=False):
             kept = (*base.notices, *self._notices)
             self.set(notices=kept[-limit:] if limit else ())
         if self._permissions is not None:
-            self.set(permissions=self._permissions.freeze())
+            self.set(permissions=tuple(self._permissions.values()))
         if self._echoes is not None:
             self.set(prompts=echoed(base.prompts, self._echoes))
         if self._changes is None:

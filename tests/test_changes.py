@@ -61,6 +61,7 @@ from acp_client._compare import changes
 from acp_client._content import stored_block, stored_item
 from acp_client._items import Items, measured
 from acp_client._keyed import Keyed
+from acp_client._sequence_diff import matched
 from acp_client._text import Position, heal_surrogates
 
 EMPTY = Snapshot("s1")
@@ -598,45 +599,6 @@ def test_equal_items_of_replaced_lists_stay_the_same_objects() -> None:
     assert renamed.config_options is old.config_options
 
 
-KEYED = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 1)), max_size=7)
-
-
-@given(KEYED, KEYED, st.booleans())
-def test_matching_leads_from_any_list_to_any_other(
-    old: list[Any], new: list[Any], in_place: bool
-) -> None:
-    """Deleting, inserting and replacing what a matching names gives the new list."""
-    matching = _continuation.matched(old, new, lambda item: item[0], in_place=in_place)
-    held = list(old)
-    for place in reversed(matching.removed):
-        del held[place]
-    for place in matching.added:
-        held.insert(place, new[place])
-    for place in matching.changed:
-        held[place] = new[place]
-    assert held == new
-
-
-@given(st.permutations("abcdef"), st.integers(0, 6), st.permutations("abcdef"))
-def test_matching_keeps_as_much_as_there_is_to_keep(
-    old: list[str], kept: int, new: list[str]
-) -> None:
-    """No more is removed than must be: the rest is a longest common subsequence."""
-    found = _continuation.matched(old, new[:kept], str)
-    longest = max(
-        size
-        for size in range(kept + 1)
-        if any(_is_within(part, old) for part in combinations(new[:kept], size))
-    )
-    assert len(old) - len(found.removed) == longest
-    assert found.changed == ()
-
-
-def _is_within(part: Sequence[str], whole: Sequence[str]) -> bool:
-    rest = iter(whole)
-    return all(item in rest for item in part)
-
-
 # --- The rest of the session ---
 
 
@@ -677,7 +639,7 @@ def test_permissions_match_as_whole_lists_do(
     around = attrs.evolve(whole._fields, permissions=moved)
     old, new = without(whole, *fresh), without(replace(whole, _fields=around), *gone)
     lists = old.permissions, new.permissions
-    expected = _continuation.matched(*lists, lambda one: one.request_id)
+    expected = matched(*lists, lambda one: one.request_id)
     for step in changes(old, new):
         assert isinstance(step, PermissionsChanged)
         assert (step.removed, step.added, step.changed) == tuple(expected)
@@ -699,7 +661,7 @@ def test_one_permission_among_thousands_costs_little(place: int) -> None:
     old = asked(2_000)
     new = without(old, place)
     lists = old.permissions, new.permissions
-    whole = seconds(lambda: _continuation.matched(*lists, lambda one: one.request_id))
+    whole = seconds(lambda: matched(*lists, lambda one: one.request_id))
     assert seconds(lambda: changes(old, new)) < whole / 5
     assert seconds(lambda: changes(new, old)) < whole / 5
 

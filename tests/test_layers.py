@@ -24,7 +24,7 @@ FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(line.split())
     for line in """
-        _errors _limits _value _locks _json _text _version wire
+        _errors _limits _value _locks _json _text _version _sequence_diff wire
         _terminal_text _persistent _items _keyed
         _leniency _lenient _lenient_scalars _decode _framing
         _content _terminal_output _snapshot _events

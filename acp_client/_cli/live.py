@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable
 from typing import Final
 
 from .. import wire
+from .._sequence_diff import overlap
 from .._snapshot import (
     FINISHED,
     Compaction,
@@ -166,7 +167,7 @@ class _View:
             if self._permissions.get(permission.request_id) is not permission:
                 self._permissions[permission.request_id] = permission
                 self._begin(permission_section(permission, snapshot, self._layout))
-        for notice in _behind(snapshot.notices, old.notices):
+        for notice in snapshot.notices[overlap(old.notices, snapshot.notices) :]:
             self._begin(notice_row(notice, self._layout))
         for prompt in snapshot.prompts:
             if prompt.status in _BAD_ENDINGS and prompt.request_id not in self._prompts:
@@ -235,15 +236,3 @@ def _has_ended(entry: Entry) -> bool:
             return entry.status != _IN_PROGRESS
         case _:
             return True
-
-
-_Notices = tuple[wire.Notice, ...]
-
-
-def _behind(newer: _Notices, older: _Notices) -> _Notices:
-    """Give the notices that came after the last of the older ones."""
-    last = older[-1] if older else None
-    for place in range(len(newer) - 1, -1, -1):
-        if newer[place] is last:
-            return newer[place + 1 :]
-    return newer

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from .. import wire
-from .._prompts import request_key
 from .._snapshot import (
     BOOKKEEPING,
     CANCELLED,
@@ -245,7 +244,7 @@ def _session_fields_out(hook: Any, around: SessionFields) -> dict[str, Any]:
 
 def _session_fields_back(hook: Any, document: dict[str, Any]) -> SessionFields:
     around: SessionFields = hook(document)
-    if len({request_key(one.request_id) for one in around.permissions}) < len(around.permissions):
+    if len({one.request_id for one in around.permissions}) < len(around.permissions):
         raise ValueError("two permission requests have one id")
     return around
 

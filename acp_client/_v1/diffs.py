@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from .. import wire
 from .._json import encode
+from .._sequence_diff import common_length
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -80,9 +80,11 @@ def _body(before: list[str], after: list[str], context: int) -> Iterator[str]:
     """Give the hunks; the common lines at both ends are context or nothing."""
     if before == after:
         return
-    same = _common(before, after)
+    same = common_length(before, after)
     shorter = min(len(before), len(after)) - same
-    same_end = _common(before[: -shorter - 1 : -1], after[: -shorter - 1 : -1]) if shorter else 0
+    same_end = (
+        common_length(before[: -shorter - 1 : -1], after[: -shorter - 1 : -1]) if shorter else 0
+    )
     start = max(same - context, 0)
     behind = max(same_end - context, 0)
     old, new = before[start : len(before) - behind], after[start : len(after) - behind]
@@ -114,11 +116,6 @@ def _hunk(group: list[_Opcode], old: list[str], new: list[str], offset: int) -> 
         else:
             yield from ("-" + line for line in old[start:end])
             yield from ("+" + line for line in new[start_new:end_new])
-
-
-def _common(first: Iterable[str], second: Iterable[str]) -> int:
-    pairs = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _range(start: int, end: int, offset: int) -> str:

@@ -14,11 +14,22 @@ messages. Everything that a user needs is in this namespace; the modules are pri
 import typing
 
 from . import wire
+from ._agent_calls import LATER, Handler, NotificationHandler, Responder
+from ._client_calls import OnAnswer
+from ._connection import (
+    Connection,
+    ConnectionChanged,
+    FailedRequest,
+    LoginState,
+    OpenRequest,
+    Phase,
+)
 from ._content import ContentBlocks, ToolCallContents
 from ._decode import decode
 from ._delivery import Delivery, Origin
 from ._errors import (
     AcpClientError,
+    HandlerError,
     InvalidValueError,
     Problem,
     ProblemKind,
@@ -26,6 +37,7 @@ from ._errors import (
     ReentryError,
     StoredSnapshotError,
     UnknownPermissionError,
+    UnknownRequestError,
     UnknownSessionError,
 )
 from ._events import (
@@ -46,7 +58,7 @@ from ._events import (
     SessionOpened,
 )
 from ._limits import Limits
-from ._outgoing import Outgoing
+from ._outgoing import Outgoing, OutgoingRequest
 from ._reader import Reader
 from ._reducer import apply, apply_all
 from ._snapshot import (
@@ -66,7 +78,7 @@ from ._snapshot import (
     Usage,
 )
 from ._store import Store
-from ._subscriptions import Subscription
+from ._subscriptions import ConnectionSubscription, Subscription
 from ._terminal_output import OutputBytes
 from ._text import (
     Position,
@@ -175,7 +187,10 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Compaction",
     "ConfigOptionsChanged",
     "ConfigOptionsSet",
+    "Connection",
+    "ConnectionChanged",
     "ConnectionLost",
+    "ConnectionSubscription",
     "ContentBlocks",
     "ContentReplaced",
     "Delivery",
@@ -184,17 +199,26 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "EntryAdded",
     "EntryChanged",
     "Event",
+    "FailedRequest",
     "Feeder",
     "Frame",
+    "Handler",
+    "HandlerError",
     "InfoChanged",
     "InvalidValueError",
     "ItemsAppended",
+    "LATER",
     "Limits",
+    "LoginState",
     "Memory",
     "Message",
     "NoticesAdded",
+    "NotificationHandler",
+    "OnAnswer",
+    "OpenRequest",
     "Origin",
     "Outgoing",
+    "OutgoingRequest",
     "OutputAppended",
     "OutputBytes",
     "OutputReplaced",
@@ -202,6 +226,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "PermissionAsked",
     "PermissionClosed",
     "PermissionsChanged",
+    "Phase",
     "PlanChanged",
     "Plans",
     "Position",
@@ -223,6 +248,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "ReplayEnded",
     "ReplayFailed",
     "Reset",
+    "Responder",
     "SessionInfo",
     "SessionOpened",
     "Snapshot",
@@ -239,6 +265,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "ToolCallContents",
     "UnknownEntry",
     "UnknownPermissionError",
+    "UnknownRequestError",
     "UnknownSessionError",
     "Usage",
     "UsageChanged",

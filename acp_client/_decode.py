@@ -309,7 +309,7 @@ class LineReader:
         """Check the JSON-RPC shape, then read the message by its kind."""
         if not isinstance(value, dict):
             return self._invalid(path, "is not object")
-        if "id" in value and _request_id(value["id"]) is None:
+        if "id" in value and _request_id(value["id"]) is None and not _is_error_without_id(value):
             return self._invalid(f"{path}.id", "is neither string nor integer")
         if "method" not in value:
             return self._answer(value, path)
@@ -347,7 +347,9 @@ class LineReader:
             params = self.structure(value["params"], kind, f"{path}.params")
         return _MALFORMED if params is None else params
 
-    def _answer(self, value: dict[str, Any], path: str) -> wire.Response | None:
+    def _answer(
+        self, value: dict[str, Any], path: str
+    ) -> wire.Response | wire.UnidentifiedError | None:
         if "id" not in value:
             self._invalid(path, "has neither method nor id")
             return None
@@ -356,7 +358,9 @@ class LineReader:
         fault = _fault_of_answer(value, error)
         if fault is not None:
             self._invalid(path + fault[0], fault[1])
-            return wire.Response(request_id)
+            return None if request_id is None else wire.Response(request_id)
+        if request_id is None:
+            return wire.UnidentifiedError(error)
         result = Json(value["result"]) if "result" in value else None
         return wire.Response(request_id, result, error)
 
@@ -395,6 +399,11 @@ _CALLS_WITH_ID: Final = frozenset(
     }
 )
 """The followed calls that are requests; the others are notifications."""
+
+
+def _is_error_without_id(value: dict[str, Any]) -> bool:
+    """Tell whether the peer says that it could not read something (JSON-RPC 2.0, section 5)."""
+    return value["id"] is None and "error" in value and "method" not in value
 
 
 def _fault_of_answer(value: dict[str, Any], error: Any) -> tuple[str, str] | None:

@@ -56,8 +56,23 @@ class UnknownSessionError(AcpClientError, LookupError):
     """A session id that the store has not seen."""
 
 
-class UnknownPermissionError(AcpClientError, LookupError):
+class UnknownRequestError(AcpClientError, LookupError):
+    """A request that is not open: it was answered, withdrawn or cancelled, or never sent."""
+
+
+class UnknownPermissionError(UnknownRequestError):
     """An answer to a permission request that is not pending: answered, cancelled or never asked."""
+
+
+class HandlerError(AcpClientError):
+    """Raised by a handler of the agent's requests: the answer is this error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        """Take what the JSON-RPC error object says."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
 
 
 class ReentryError(AcpClientError, RuntimeError):

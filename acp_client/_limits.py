@@ -9,7 +9,13 @@ from msgspec import Struct
 
 from ._errors import InvalidValueError
 
-_LEAST: Final = {"line_length": 1, "problems": 0, "notices": 0, "terminal_bytes": 0}
+_LEAST: Final = {
+    "line_length": 1,
+    "problems": 0,
+    "notices": 0,
+    "terminal_bytes": 0,
+    "open_requests": 1,
+}
 _LARGEST: Final = sys.maxsize
 """The longest that anything in memory can be."""
 
@@ -21,6 +27,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     `problems`: problems kept, the oldest go first (1,000); they are counted for ever.
     `notices`: notices kept per session, the oldest go first (100).
     `terminal_bytes`: output bytes kept per terminal, the oldest go first; `None` keeps all.
+    `open_requests`: requests of the agent that wait for an answer; the next one is refused (1,000).
 
     Nesting is limited to 1,000 levels, always. Raises `InvalidValueError` for what is no limit.
     """
@@ -29,6 +36,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     problems: int = 1000
     notices: int = 100
     terminal_bytes: int | None = None
+    open_requests: int = 1000
 
     def __post_init__(self) -> None:
         """Refuse what is no limit."""

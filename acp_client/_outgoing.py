@@ -1,8 +1,8 @@
-"""The lines that a store gives its client to write, and the check of what users put into them."""
+"""The lines that a store queues for its client to write, and the checks of what they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,35 +14,62 @@ from ._json import encode
 
 
 class Outgoing(msgspec.Struct, frozen=True):
-    """Bytes for the client to write, one line, and the id of the request that they hold."""
+    """What a call of a `Store` queued.
+
+    `data` is for looking at: the client writes what `Store.data_to_send` returns, which has these
+    bytes in their place.
+    """
 
     data: bytes
+
+
+class OutgoingRequest(Outgoing, frozen=True):
+    """What a call of a `Store` queued that the agent answers: the bytes, and the request's id."""
+
     request_id: wire.RequestId
 
 
-def prompt_request(
-    request_id: wire.RequestId, session_id: str, blocks: Sequence[wire.ContentBlock]
-) -> bytes:
-    """Write a `session/prompt`."""
-    params = {"sessionId": session_id, "prompt": [wire.to_builtins(block) for block in blocks]}
-    return _line(id=request_id, method="session/prompt", params=params)
+def request_line(request_id: wire.RequestId, method: str, params: Mapping[str, Any]) -> bytes:
+    """Write a request. Raises `InvalidValueError` for parameters that JSON has no form for."""
+    return _line(id=request_id, method=method, params=params)
 
 
-def cancel_notification(session_id: str) -> bytes:
-    """Write a `session/cancel`."""
-    return _line(method="session/cancel", params={"sessionId": session_id})
+def notification_line(method: str, params: Mapping[str, Any]) -> bytes:
+    """Write a notification. Raises `InvalidValueError` like `request_line`."""
+    return _line(method=method, params=params)
 
 
-def permission_answer(request_id: wire.RequestId, option_id: str | None) -> bytes:
-    """Write the answer to a permission request; `None` is `cancelled`."""
-    outcome = {"outcome": "cancelled"}
-    if option_id is not None:
-        outcome = {"outcome": "selected", "optionId": option_id}
-    return _line(id=request_id, result={"outcome": outcome})
+def result_line(request_id: wire.RequestId, result: Any) -> bytes:
+    """Write the result of an agent's request. Raises `InvalidValueError` like `request_line`."""
+    return _line(id=request_id, result=result)
+
+
+def error_line(request_id: wire.RequestId, error: wire.Error) -> bytes:
+    """Write an error as the answer to a request of the agent."""
+    return _line(id=request_id, error=wire.to_builtins(error))
+
+
+def permission_outcome(option_id: str | None) -> dict[str, Any]:
+    """Return the result of a permission request; `None` is `cancelled`."""
+    if option_id is None:
+        return {"outcome": {"outcome": "cancelled"}}
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
 
 
 def _line(**members: Any) -> bytes:
-    return encode({"jsonrpc": "2.0", **members}) + b"\n"
+    try:
+        return encode({"jsonrpc": "2.0", **members}) + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidValueError(f"JSON has no form for it: {error}") from None
+
+
+def plain(value: Any) -> Any:
+    """Return parameters with the wire objects in them as dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(item) for item in value]
+    return wire.to_builtins(value) if isinstance(value, msgspec.Struct) else value
 
 
 def checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentBlock, ...]:
@@ -58,14 +85,19 @@ def checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentB
     return blocks
 
 
+def prompt_params(session_id: str, blocks: Sequence[wire.ContentBlock]) -> dict[str, Any]:
+    """Return the parameters of a `session/prompt`."""
+    return {"sessionId": session_id, "prompt": [wire.to_builtins(block) for block in blocks]}
+
+
 def _is_content_block(block: Any) -> bool:
     """Tell whether a block that is sent is read as what it is, by an agent and from a file."""
     if not isinstance(block, msgspec.Struct | wire.Unknown):
         return False
     given: Any = block
     try:
-        data = prompt_request(0, "", [given])
-    except (TypeError, ValueError):  # it holds what JSON has no form for
+        data = request_line(0, "session/prompt", prompt_params("", [given]))
+    except (InvalidValueError, TypeError, ValueError):  # it holds what JSON has no form for
         return False
     message: Any = decode_line(data, 0, ignored, sent=True)
     return message is not None and message.params.prompt == (given,)

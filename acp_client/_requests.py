@@ -1,232 +1,232 @@
-"""Messages of one connection to events of its sessions, by following request ids.
+"""The open requests of both sides of one connection, whatever version it speaks.
 
 An answer means nothing without its request, and an id means nothing without its direction: the
-client and the agent each number their own requests. So two tables are kept, of what the client
-asked and waits for, and of the permission requests of the agent. What one message tells comes out
-as `Told` pairs, the session and the event, in order; a message that tells nothing gives none.
+client and the agent each number their own requests. So there are two tables. `ClientRequests` holds
+what the client asked, until the agent answers; `AgentRequests` holds what the agent asked, until
+the client answers, the agent withdraws it, or the client cancels the session.
 
-- An answer to a request that is not open tells nothing.
-- An id that is asked again while it is open means the newer request.
+- An answer to a request that is not open belongs to nothing.
+- An id that is used again while it is open means the newer request.
 - Only the newest replay of a session ends it: an answer to an older one leaves it alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from . import _events as facts
 from . import wire
-from ._decode import Report, decode_result, within
 from ._prompts import request_key
 
-Told: TypeAlias = tuple[str, facts.Event]
-"""A session id and an event of that session."""
+Told: TypeAlias = tuple[str | None, Any]
+"""A session id and an event of that session; without an id, an event of the connection."""
 
-Method = Literal[
-    "initialize", "session/new", "session/prompt", "session/resume", "session/set_config_option"
-]
+REQUEST_CANCELLED = -32800
+METHOD_NOT_FOUND = -32601
+INTERNAL_ERROR = -32603
 
-
-_OF_NO_SESSION: Final = ("initialize", "session/new")
-
-
-class _OpenRequest(Struct):
-    """A request of the client that was not answered yet."""
-
-    method: Method
-    session_id: str = ""
-    begins_replay: bool = False
+LOST = wire.Error(INTERNAL_ERROR, "the connection was lost")
+REPLACED = wire.Error(INTERNAL_ERROR, "another request was sent under the same id")
+MALFORMED = wire.Error(INTERNAL_ERROR, "the answer is malformed")
 
 
-class _Answer(Struct, frozen=True):
-    """A response with the request that it answers, and what is needed to read its result."""
+class ClientRequest(Struct, eq=False):
+    """A request of the client that was not answered yet.
 
-    request: _OpenRequest
-    response: wire.Response
-    number: int
-    report: Report
+    `params` are the parameters as far as they are known. `replay` says whether the answer ends a
+    replay: only that of the newest replay of a session does. `is_forgotten` says that the client
+    has forgotten the session, so that the answer changes nothing in it.
+    """
 
-    def result(self, kind: Any) -> Any:
-        """Decode the result; `None` for an error, a malformed answer or a malformed result."""
-        if self.response.result is None:
-            return None
-        return decode_result(kind, self.response.result, self.number, self.report)
+    request_id: wire.RequestId
+    method: str
+    session_id: str | None = None
+    params: Any = None
+    replay: Literal["none", "newest", "older"] = "none"
+    is_forgotten: bool = False
 
 
-class Correlation:
-    """The open requests of both sides of one connection."""
+class RequestSent(Struct, frozen=True):
+    """The client sent a request: an event of the connection."""
+
+    request: ClientRequest
+
+
+class RequestAnswered(Struct, frozen=True):
+    """A request of the client is open no more: an event of the connection.
+
+    `answer` is the result as a wire object, or a `wire.Error`, which is ours where the answer is
+    malformed, and where none will come.
+    """
+
+    request: ClientRequest
+    answer: Any
+    is_lost: bool = False
+
+    @property
+    def outcome(self) -> Literal["result", "error", "malformed", "lost"]:
+        """What the answer is: one of the agent's, malformed, or none."""
+        if not isinstance(self.answer, wire.Error):
+            return "result"
+        if self.answer is MALFORMED:
+            return "malformed"
+        return "lost" if self.is_lost else "error"
+
+
+class ClientRequests:
+    """The requests of the client that wait for an answer, in the order in which they were sent."""
 
     def __init__(self) -> None:
-        self._open: dict[wire.RequestId, _OpenRequest] = {}
-        self._asked: dict[str, str] = {}  # the agent's ids, so by `request_key`
-        self.agent: wire.InitializeResponse | None = None
+        self._open: dict[wire.RequestId, ClientRequest] = {}
 
-    def received(self, message: Any, number: int, report: Report) -> list[Told]:
-        """Follow a message of the agent, which came on line `number`."""
-        if isinstance(message, wire.Batch):
-            placed = zip(message.places or range(len(message)), message, strict=True)
-            told = (self.received(each, number, within(report, at)) for at, each in placed)
-            return [one for some in told for one in some]
-        if isinstance(message, wire.Response):
-            return self._settle(message, number, report)
-        match getattr(message, "params", None):
-            case wire.UpdateSessionNotification() as params:
-                return [(params.session_id, params.update)]
-            case wire.RequestPermissionRequest() as params:
-                return self._ask(message.id, params)
-            case wire.CancelRequestNotification() as params:
-                return self.close_permission(params.request_id)
-        return []
+    def __iter__(self) -> Any:
+        return iter(self._open.values())
 
-    def sent(self, message: Any) -> list[Told]:
-        """Follow a message of the client."""
-        match message:
-            case wire.Batch():
-                return [told for each in message for told in self.sent(each)]
-            case wire.Response():
-                return self.close_permission(message.id)
-            case wire.Request():
-                self._open.pop(message.id, None)  # its answer cannot be told from the new one's
-                return self._open_request(message.id, message.method, message.params)
-            case wire.Notification(params=wire.CancelSessionNotification() as params):
-                return self.cancel(params.session_id)
-        return []
+    def open(self, request: ClientRequest) -> list[Told]:
+        """Add a request. One that is open under the same id will never be answered."""
+        replaced = self._open.pop(request.request_id, None)
+        self._open[request.request_id] = request
+        failed = [] if replaced is None else [_failed(replaced, REPLACED)]
+        return [*failed, (None, RequestSent(request))]
 
-    def lost(self) -> list[Told]:
-        """Forget all open requests: nothing will be answered."""
-        self._open.clear()
-        self._asked.clear()
-        return []
+    def close(self, request_id: wire.RequestId) -> ClientRequest | None:
+        """Remove the request that an answer belongs to; `None` if there is none."""
+        return self._open.pop(request_id, None)
+
+    def supersede_replays(self, session_id: str) -> None:
+        """Let no open request end a replay of a session: a newer one will."""
+        for request in self._open.values():
+            if request.session_id == session_id and request.replay == "newest":
+                request.replay = "older"
 
     def forget(self, session_id: str) -> None:
-        """Forget the open requests of a session."""
-        self._open = {
-            request_id: request
-            for request_id, request in self._open.items()
-            if request.session_id != session_id or request.method in _OF_NO_SESSION
-        }
-        self._asked = {asked: where for asked, where in self._asked.items() if where != session_id}
-
-    # --- The agent's permission requests ---
-
-    def _ask(
-        self, request_id: wire.RequestId, request: wire.RequestPermissionRequest
-    ) -> list[Told]:
-        key = request_key(request_id)
-        elsewhere = self._asked.get(key, request.session_id) != request.session_id
-        told = self.close_permission(request_id) if elsewhere else []
-        self._asked[key] = request.session_id
-        return [*told, (request.session_id, facts.PermissionAsked(request_id, request))]
-
-    def close_permission(self, request_id: wire.RequestId) -> list[Told]:
-        """Follow an answer to a permission request, or its withdrawal."""
-        session_id = self._asked.pop(request_key(request_id), None)
-        return [] if session_id is None else [(session_id, facts.PermissionClosed(request_id))]
-
-    def cancel(self, session_id: str) -> list[Told]:
-        """Follow a `session/cancel`, which closes the session's permission requests."""
-        self._asked = {asked: where for asked, where in self._asked.items() if where != session_id}
-        return [(session_id, facts.CancelSent())]
-
-    # --- The client's requests ---
-
-    def _open_request(self, request_id: wire.RequestId, method: str, params: Any) -> list[Told]:
-        match params:
-            case wire.SentPromptRequest():
-                return self.open_prompt(request_id, params.session_id, params.prompt)
-            case wire.ResumeSessionRequest():
-                return self._open_resume(request_id, params)
-            case wire.SetSessionConfigOptionRequest():
-                request = _OpenRequest("session/set_config_option", params.session_id)
-                self._open[request_id] = request
-            case _ if method == "initialize":
-                self._open[request_id] = _OpenRequest("initialize")
-            case _ if method == "session/new":
-                self._open[request_id] = _OpenRequest("session/new")
-        return []
-
-    def open_prompt(
-        self,
-        request_id: wire.RequestId,
-        session_id: str,
-        content: tuple[wire.ContentBlock, ...],
-    ) -> list[Told]:
-        """Follow a `session/prompt`."""
-        self._open[request_id] = _OpenRequest("session/prompt", session_id)
-        return [(session_id, facts.PromptSent(request_id, content))]
-
-    def _open_resume(
-        self, request_id: wire.RequestId, params: wire.ResumeSessionRequest
-    ) -> list[Told]:
-        session_id = params.session_id
-        replays = params.replay_from is not None
-        if replays:
-            self._forget_replays(session_id)
-        self._open[request_id] = _OpenRequest("session/resume", session_id, replays)
-        return [(session_id, facts.ReplayBegun() if replays else facts.SessionOpened())]
-
-    def _forget_replays(self, session_id: str) -> None:
+        """Let the answers to a session's requests change nothing in it."""
         for request in self._open.values():
             if request.session_id == session_id:
-                request.begins_replay = False
+                request.is_forgotten, request.params = True, None
 
-    # --- Their answers ---
-
-    def _settle(self, response: wire.Response, number: int, report: Report) -> list[Told]:
-        request = self._open.pop(response.id, None)
-        if request is None:
-            return []
-        answer = _Answer(request, response, number, report)
-        if request.method == "initialize":
-            self.agent = answer.result(wire.InitializeResponse) or self.agent
-            return []
-        return _SETTLE[request.method](answer)
+    def lose(self, error: wire.Error | None) -> list[Told]:
+        """Remove all requests: the connection is lost."""
+        lost, self._open = self._open, {}
+        return [_failed(request, error or LOST) for request in lost.values()]
 
 
-def _settle_new(answer: _Answer) -> list[Told]:
-    result = answer.result(wire.NewSessionResponse)
-    return [] if result is None else [(result.session_id, _opened(result))]
+def _failed(request: ClientRequest, error: wire.Error) -> Told:
+    return (None, RequestAnswered(request, error, is_lost=True))
 
 
-def _settle_resume(answer: _Answer) -> list[Told]:
-    result = answer.result(wire.ResumeSessionResponse)
-    events: list[facts.Event] = [] if result is None else [_opened(result)]
-    if answer.request.begins_replay:
-        events.append(facts.ReplayFailed() if result is None else facts.ReplayEnded())
-    return [(answer.request.session_id, event) for event in events]
+AgentRequestKind: TypeAlias = Literal["permission", "elicitation", "call"]
 
 
-def _opened(result: wire.NewSessionResponse | wire.ResumeSessionResponse) -> facts.SessionOpened:
-    return facts.SessionOpened(result.available_commands, result.config_options)
+class AgentRequest(Struct, eq=False):
+    """A request of the agent that was not answered yet; a `call` is anything else."""
+
+    request_id: wire.RequestId
+    kind: AgentRequestKind
+    session_id: str | None = None
+    method: str = ""
+    params: Any = None
 
 
-def _settle_prompt(answer: _Answer) -> list[Told]:
-    return [(answer.request.session_id, _prompt_event(answer))]
+class RequestReceived(Struct, frozen=True):
+    """The agent sent a request that is not state of a session: an event of the connection."""
+
+    request: AgentRequest
 
 
-def _prompt_event(answer: _Answer) -> facts.Event:
-    response = answer.response
-    result = answer.result(wire.PromptResponse)
-    if result is not None:
-        return facts.PromptAccepted(response.id, result.message_id)
-    if response.error is not None:
-        return facts.PromptRejected(response.id, response.error)
-    return facts.PromptUncertain(response.id)
+class RequestRefused(Struct, frozen=True):
+    """A request of the agent is to be answered with an error: an event of the connection."""
+
+    request_id: wire.RequestId
+    error: wire.Error
 
 
-def _settle_options(answer: _Answer) -> list[Told]:
-    result = answer.result(wire.SetSessionConfigOptionResponse)
-    if result is None:
-        return []
-    return [(answer.request.session_id, facts.ConfigOptionsSet(result.config_options))]
+TOO_MANY = wire.Error(INTERNAL_ERROR, "too many open requests")
 
 
-_SETTLE: Final[dict[str, Callable[[_Answer], list[Told]]]] = {
-    "session/new": _settle_new,
-    "session/prompt": _settle_prompt,
-    "session/resume": _settle_resume,
-    "session/set_config_option": _settle_options,
-}
+class NotificationReceived(Struct, frozen=True):
+    """The agent sent a notification that is no session update: an event of the connection."""
+
+    method: str
+    params: Any
+
+
+class ErrorReceived(Struct, frozen=True):
+    """The agent sent an error that answers no open request: an event of the connection."""
+
+    error: wire.Error
+
+
+def is_same_id(one: object, other: object) -> bool:
+    """Tell whether two ids are the same to JSON-RPC: `1` is `1.0`, and is not `True`."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
+def value_of(params: Any) -> Any:
+    """Return parameters as parsed JSON."""
+    return params.value if isinstance(params, wire.Json) else params
+
+
+class AgentRequests:
+    """The requests of the agent that wait for an answer, at most `limit` of them."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._open: dict[str, AgentRequest] = {}  # the agent chooses the ids, so by `request_key`
+
+    def __iter__(self) -> Any:
+        return iter(self._open.values())
+
+    def is_open(self, request: AgentRequest) -> bool:
+        """Tell whether this very request still waits for its answer."""
+        return self.get(request.request_id) is request
+
+    def get(self, request_id: wire.RequestId) -> AgentRequest | None:
+        """Return the open request with an id, or `None`."""
+        return self._open.get(request_key(request_id))
+
+    def open(self, request: AgentRequest, event: Any) -> list[Told]:
+        """Add a request, which `event` reports; refuse it if too many are open.
+
+        A request of the same id is replaced. If it is of the same kind and session, the reducer
+        replaces it in its place.
+        """
+        key = request_key(request.request_id)
+        older = self._open.get(key)
+        if older is None and len(self._open) >= self._limit:
+            return [(None, RequestRefused(request.request_id, TOO_MANY))]
+        is_same = older is not None and _place(older) == _place(request)
+        told = [] if is_same else self.close(request.request_id)
+        self._open[key] = request
+        session_id = None if request.kind == "call" else request.session_id
+        return [*told, (session_id, event)]
+
+    def close(self, request_id: wire.RequestId) -> list[Told]:
+        """Remove a request that was answered or withdrawn; return what that changes."""
+        request = self._open.pop(request_key(request_id), None)
+        return [] if request is None or request.kind == "call" else [_closed(request)]
+
+    def cancel(self, session_id: str) -> None:
+        """Remove the permission requests of a session, which a cancel answers."""
+        self._keep(lambda one: one.kind != "permission" or one.session_id != session_id)
+
+    def forget(self, session_id: str) -> None:
+        """Remove the permission requests and elicitations of a session."""
+        self._keep(lambda one: one.kind == "call" or one.session_id != session_id)
+
+    def lose(self) -> None:
+        """Remove all requests: the connection is lost."""
+        self._open.clear()
+
+    def _keep(self, is_kept: Any) -> None:
+        self._open = {key: one for key, one in self._open.items() if is_kept(one)}
+
+
+def _place(request: AgentRequest) -> tuple[str, str | None]:
+    return request.kind, request.session_id
+
+
+def _closed(request: AgentRequest) -> Told:
+    return (request.session_id, facts.PermissionClosed(request.request_id))

@@ -1,14 +1,16 @@
-"""`Store`: all sessions of one connection, fed with bytes.
+"""`Store`: one connection and all its sessions, without I/O.
 
-What goes in: what the agent wrote (`receive`), what the client's own transport wrote (`sent`), and
-what the user does (`prompt`, `cancel`, `answer_permission`), for which the store returns the bytes
-to write. What comes out: one immutable `Snapshot` per session, and problems.
+What goes in: what the agent wrote (`receive`), and what the user does (`initialize`, `prompt`,
+`cancel`, …: see `_client_calls`). What comes out: the bytes to write (`data_to_send`), one
+immutable `Snapshot` per session, one immutable `Connection`, and problems. A client whose own
+transport writes requests passes those bytes to `sent`.
 
 The store reduces a whole read at once: the lines of one call are decoded together, routed to one
-draft per session, and each touched session gets one new snapshot at the end.
+draft per session, and each touched session gets one new snapshot at the end. What the store writes
+itself it follows like what is passed to `sent`, so both ways end in the same state.
 
-Which version of the protocol the messages are of, and what they tell, is the business of a
-`Connection`. Lines are followed one by one until it is settled that this is v2; then the hot path
+Which version of the protocol the messages are of, and what they mean, is the business of
+`_versions`. Lines are followed one by one until it is settled that this is v2; then the hot path
 takes over.
 
 Ids of the store's own requests are strings with a prefix of their own, so that they never meet
@@ -20,14 +22,19 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from . import _events as facts
 from . import wire
+from ._agent_calls import Handler, NotificationHandler, Responder, answer_by
 from ._chunk_runs import Intake
+from ._client_calls import ClientCalls, OnAnswer, Params
+from ._connection import Connection, ConnectionChanged, ConnectionDraft
 from ._decode import decode_refused
 from ._delivery import Origin
 from ._errors import (
@@ -37,6 +44,7 @@ from ._errors import (
     ProblemKind,
     ReentryError,
     UnknownPermissionError,
+    UnknownRequestError,
     UnknownSessionError,
     checked,
 )
@@ -45,24 +53,42 @@ from ._limits import DEFAULT_LIMITS, Limits
 from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
     Outgoing,
-    cancel_notification,
-    checked_content,
-    permission_answer,
-    prompt_request,
+    OutgoingRequest,
+    error_line,
+    notification_line,
+    permission_outcome,
+    plain,
+    request_line,
+    result_line,
 )
 from ._reader import Reader
 from ._reducer import Drafts
-from ._requests import Told
+from ._requests import (
+    METHOD_NOT_FOUND,
+    AgentRequest,
+    NotificationReceived,
+    RequestAnswered,
+    RequestReceived,
+    RequestRefused,
+    RequestSent,
+    Told,
+    is_same_id,
+    value_of,
+)
 from ._snapshot import Snapshot
 from ._subscriptions import (
+    Call,
     Callback,
+    ConnectionSubscription,
+    OneCall,
     Prepared,
     Selector,
     Subscription,
     Subscriptions,
     print_callback_error,
 )
-from ._versions import Connection, Protocol
+from ._versions import Connection as VersionedConnection
+from ._versions import Protocol
 
 if TYPE_CHECKING:
     from ._memory import Memory
@@ -71,11 +97,15 @@ _ID_PREFIX: Final = "acp-client-state:"
 _DATA: Final = bytes | bytearray | memoryview
 
 
-class Store:
-    """All sessions of one connection.
+class Store(ClientCalls):
+    """One connection and all its sessions.
 
     `protocol` says what the agent speaks, `"v1"` or `"v2"`; without it, that is learned from
     `initialize`, or from the first messages. Raises `InvalidValueError` for anything else.
+
+    The client writes what `data_to_send` returns, in that order, and passes what it reads to
+    `receive`. An `observer` follows a conversation that other code has, by `receive` and `sent`: it
+    answers nothing by itself.
 
     Threads: all methods may be called from any of them, callbacks included. Those that feed the
     store take turns; reading does not wait for them. Snapshots may be read, continued with `apply`
@@ -90,16 +120,29 @@ class Store:
 
     After a fork, the child may read what it inherits, and feed stores of its own.
 
-    `on_callback_error` is called with each exception that a subscriber raises; until it is set,
-    they are printed.
+    `on_callback_error` is called with each exception that a callback raises; until it is set, they
+    are printed. `on_data_to_send`, if it is set, is called when something was queued: by the thread
+    whose call queued it, before that call returns.
     """
 
     def __init__(
-        self, *, limits: Limits = DEFAULT_LIMITS, protocol: Protocol | None = None
+        self,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        protocol: Protocol | None = None,
+        observer: bool = False,
     ) -> None:
         self._limits = checked(limits, Limits, "an object of `Limits`")
         self._sessions: dict[str, Snapshot] = {}
-        self._connection = Connection(protocol)
+        self._chosen = protocol
+        self._messages = VersionedConnection(protocol, limits.open_requests)
+        self._connection = Connection()
+        self._observes = observer
+        self._answer_callbacks: dict[wire.RequestId, OnAnswer[Any]] = {}
+        self._handlers: dict[str, Handler] = {}
+        self._notification_handlers: dict[str, NotificationHandler] = {}
+        self._to_send: deque[bytes] = deque()
+        self.on_data_to_send: Callable[[], object] | None = None
         self._intake = Intake()
         self._received = Framer(limits.line_length)
         self._sent = Framer(sys.maxsize)  # a limit is for what others write
@@ -156,12 +199,21 @@ class Store:
     @property
     def agent(self) -> wire.InitializeResponse | None:
         """What the agent said of itself in answer to `initialize`, once it has."""
-        return self._connection.routes.agent
+        return self._connection.agent
+
+    @property
+    def connection(self) -> Connection:
+        """What is true of the connection itself."""
+        return self._connection
 
     @property
     def protocol(self) -> Protocol:
-        """What the agent speaks, as far as that is known: `"v2"` before anything tells."""
-        return self._connection.protocol
+        """What the agent speaks, as far as that is known: `"v2"` until it is."""
+        return self._messages.protocol
+
+    @property
+    def _offered(self) -> Protocol:
+        return self._chosen or "v2"
 
     # --- Who is told of changes ---
 
@@ -195,6 +247,19 @@ class Store:
         with self._turn():
             known = self._sessions.values() if session is None else [self._present(session)]
             subscription = self._subscriptions.subscribe(callback, session, select, known)
+        self._subscriptions.deliver()
+        return subscription
+
+    def subscribe_connection(
+        self, callback: Callable[[ConnectionChanged], object]
+    ) -> ConnectionSubscription:
+        """Call `callback` with the present connection, and then with each change of it.
+
+        The calls are made like those of `subscribe`, after those of the same batch.
+        """
+        _check_function(callback)
+        with self._turn():
+            subscription = self._subscriptions.subscribe_connection(callback, self._connection)
         self._subscriptions.deliver()
         return subscription
 
@@ -238,7 +303,7 @@ class Store:
                 self._line += 1
                 self._follow(batch, line, self._line, unterminated=True)
             begin_anew = partial(self._begin_anew, batch)
-            self._reduce(batch, self._connection.end(self._report, begin_anew))
+            self._reduce(batch, self._messages.end(self._report, begin_anew))
 
     def sent(self, data: bytes | bytearray | memoryview) -> None:
         """Take bytes that the client's transport wrote and the store did not make, cut anywhere.
@@ -253,114 +318,190 @@ class Store:
         """Take note that the connection is lost.
 
         Prompts that wait for an answer become `uncertain` (with `error`, if given), permission
-        requests go; nothing else changes. Bytes of an unfinished line are forgotten. The store goes
-        on with the next connection, whose `initialize` may agree on another version.
+        requests go, and each `on_answer` that waits gets an error. What was not written yet, and
+        bytes of an unfinished line, are forgotten. The store goes on with the next connection,
+        whose `initialize` may agree on another version.
         """
         checked(error, wire.Error | None, "a `wire.Error`")
         with self._batch("local") as batch:
-            self._reduce(batch, self._connection.lose())
-            self._reduce(batch, [(known, facts.ConnectionLost(error)) for known in self._sessions])
+            lost = facts.ConnectionLost(error)
+            self._reduce(batch, self._messages.lose(error))
+            self._reduce(batch, [(known, lost) for known in (*self._sessions, None)])
             self._received.end()
             self._sent.end()
+            self._to_send.clear()
 
-    # --- What the user does ---
+    # --- What the client writes ---
 
-    def prompt(self, session_id: str, content: Sequence[wire.ContentBlock]) -> Outgoing:
-        """Submit a message: return the `session/prompt` request to write.
+    def data_to_send(self) -> bytes:
+        """Return what is to be written to the agent now, and forget it; empty if there is nothing.
 
-        The prompt is in the snapshot from now on. Raises `InvalidValueError` for content that is
-        empty or holds something else than content blocks, and for an id that is no string.
+        It is all that the store made since the last call, answers of its own included, in the order
+        in which the store counted it. A client with several threads holds a lock from this call
+        until the bytes are written, or leaves writing to one thread.
         """
-        checked(session_id, str, "a session id")
-        blocks = checked_content(content)
+        lines: list[bytes] = []
+        while self._to_send:
+            try:
+                lines.append(self._to_send.popleft())
+            except IndexError:  # another thread was faster
+                break
+        return b"".join(lines)
+
+    def request(
+        self, method: str, params: Params | None = None, *, on_answer: OnAnswer[Any] | None = None
+    ) -> OutgoingRequest:
+        """Send any request. Raises `InvalidValueError` for what JSON has no form for.
+
+        The answer of a method of the protocol is a wire object, any other one is `wire.Json`.
+        """
+        checked(method, str, "the name of a method")
+        checked(params, Mapping | None, "the parameters of a request")
+        if on_answer is not None:
+            _check_function(on_answer)
         with self._batch("local") as batch:
             request_id = self._next_id()
-            data = prompt_request(request_id, session_id, blocks)
-            self._connection.remember_sent(data)
-            told = self._connection.routes.open_prompt(request_id, session_id, blocks)
-            self._reduce(batch, told)
-        return Outgoing(data, request_id)
+            line = request_line(request_id, method, plain(params or {}))
+            if on_answer is not None:
+                self._answer_callbacks[request_id] = on_answer
+            self._send(batch, line)
+        return OutgoingRequest(line, request_id)
 
-    def cancel(self, session_id: str) -> bytes:
-        """Cancel a session's foreground work: return what to write, one or more lines.
-
-        That is the `session/cancel` notification and a `cancelled` answer to each of the session's
-        open permission requests. Unfinished tool calls of the foreground work are marked at once.
-        """
-        notification = cancel_notification(checked(session_id, str, "a session id"))
+    def notify(self, method: str, params: Params | None = None) -> Outgoing:
+        """Send any notification. Raises `InvalidValueError` like `request`."""
+        checked(method, str, "the name of a method")
+        checked(params, Mapping | None, "the parameters of a notification")
         with self._batch("local") as batch:
-            asked = batch.draft(session_id).base.permissions
-            answers = [permission_answer(request.request_id, None) for request in asked]
-            self._connection.remember_sent(notification)
-            self._reduce(batch, self._connection.routes.cancel(session_id))
-        return b"".join([notification, *answers])
+            line = notification_line(method, plain(params or {}))
+            self._send(batch, line)
+        return Outgoing(line)
+
+    def cancel(self, session_id: str) -> Outgoing:
+        """Cancel a session's foreground work: `session/cancel`. Raises `UnknownSessionError`.
+
+        Each of the session's open permission requests is answered `cancelled`. Unfinished tool
+        calls of the foreground work are marked at once.
+        """
+        with self._batch("local") as batch:
+            lines = [notification_line("session/cancel", {"sessionId": self._known(session_id)})]
+            lines += [
+                result_line(request.request_id, permission_outcome(None))
+                for request in batch.drafts.draft(session_id).base.permissions
+            ]
+            for line in lines:
+                self._send(batch, line)
+        return Outgoing(b"".join(lines))
+
+    def cancel_request(self, request_id: wire.RequestId) -> Outgoing:
+        """Ask the agent to stop working on a request of the client: `$/cancel_request`.
+
+        The agent still answers it. Raises `UnknownRequestError` if it is not open.
+        """
+        if not any(one.request_id == request_id for one in self._connection.requests):
+            raise UnknownRequestError(f"request {request_id!r} is not open")
+        return self.notify("$/cancel_request", {"requestId": request_id})
 
     def answer_permission(
         self, session_id: str, request_id: wire.RequestId, option_id: str | None
-    ) -> bytes:
-        """Answer a permission request: return what to write. `None` answers `cancelled`.
+    ) -> Outgoing:
+        """Answer a permission request; `None` answers `cancelled`.
 
         Raises `UnknownSessionError`, `UnknownPermissionError` when the request is not pending (it
-        was answered, cancelled or withdrawn: nothing is to be sent), and `InvalidValueError` for
-        an option that was not offered.
+        was answered, cancelled or withdrawn: nothing is sent), and `InvalidValueError` for an
+        option that was not offered.
         """
         with self._batch("local") as batch:
             pending = self.snapshot(session_id).permissions
-            asked = next((item for item in pending if item.request_id == request_id), None)
+            asked = next((one for one in pending if is_same_id(one.request_id, request_id)), None)
             if asked is None:
                 raise UnknownPermissionError(f"permission request {request_id!r} is not pending")
             if option_id is not None and option_id not in [o.option_id for o in asked.options]:
                 raise InvalidValueError(f"{option_id!r} is not one of the options")
-            answer = permission_answer(asked.request_id, option_id)
-            self._connection.remember_sent(answer)
-            self._reduce(batch, self._connection.routes.close_permission(asked.request_id))
-        return answer
+            line = result_line(asked.request_id, permission_outcome(option_id))
+            self._send(batch, line)
+        return Outgoing(line)
 
-    def close_session(self, session_id: str) -> None:
+    def forget_session(self, session_id: str) -> None:
         """Forget a session, and what waits for an answer in it. Raises `UnknownSessionError`.
 
-        Its subscribers are told: the step leads to an empty snapshot. Nothing is to be written; an
-        agent that should stop is told with `cancel` before. If it reports something of the session
-        later, that begins the session anew.
+        Its subscribers get the step to an empty snapshot. Nothing is to be written; an agent that
+        should stop gets `close_session` or `cancel` before. If it reports something of the session
+        later, that begins the session again.
         """
         with self._turn():
             before = self.snapshot(session_id)
             prepared = Prepared([], [])
             self._subscriptions.prepare(prepared, before, Snapshot(session_id), "local")
-            self._connection.forget(session_id)
+            self._messages.forget(session_id)
             del self._sessions[session_id]
             self._subscriptions.waiting += prepared.calls
             self._subscriptions.offers += prepared.offers
             self._subscriptions.offer()
         self._subscriptions.deliver()
 
+    def _known(self, session_id: str) -> str:
+        if checked(session_id, str, "a session id") not in self._sessions:
+            raise UnknownSessionError(f"no session {session_id!r}")
+        return session_id
+
+    def _option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Params]:
+        return self._messages.option_call(session_id, config_id, value)
+
+    # --- What the agent asks ---
+
+    def handle(self, method: str, handler: Handler | None) -> None:
+        """Let `handler` answer the agent's requests of a method; `None` takes it away again.
+
+        It gets a `Responder`. What it returns is the result; it returns `LATER` to answer later by
+        the responder, and raises `HandlerError` to answer with an error. A method without a handler
+        is answered "method not found", permission requests and elicitations excepted, which are
+        state. Handlers are called like subscribers.
+        """
+        _put(self._handlers, method, handler)
+
+    def handle_notification(self, method: str, handler: NotificationHandler | None) -> None:
+        """Call `handler` with method and parameters of the agent's notifications of a method.
+
+        Session updates are not among them. `None` takes the handler away again.
+        """
+        _put(self._notification_handlers, method, handler)
+
+    def _respond(self, request: AgentRequest, result: Any, error: wire.Error | None) -> None:
+        with self._batch("local") as batch:
+            if not self._messages.routes.agent_requests.is_open(request):
+                raise UnknownRequestError(f"request {request.request_id!r} is not open")
+            if error is None:
+                self._send(batch, result_line(request.request_id, plain(result)))
+            else:
+                self._send(batch, error_line(request.request_id, error))
+
     # --- Received lines ---
 
-    def _receive_lines(self, batch: Drafts, lines: list[bytes]) -> None:
+    def _receive_lines(self, batch: _Batch, lines: list[bytes]) -> None:
         """Decode and reduce the lines of one read."""
         number = self._line + 1
         self._line += len(lines)
         looked_at = 0
-        while looked_at < len(lines) and not self._connection.is_plain:
+        while looked_at < len(lines) and not self._messages.is_plain:
             self._follow(batch, lines[looked_at], number)
             looked_at, number = looked_at + 1, number + 1
 
         def take_odd(line: bytes, index: int) -> None:
             self._receive_odd(batch, line, number + index)
 
-        self._intake.take(batch, lines[looked_at:] if looked_at else lines, take_odd)
+        self._intake.take(batch.drafts, lines[looked_at:] if looked_at else lines, take_odd)
 
-    def _receive_odd(self, batch: Drafts, line: bytes, number: int) -> None:
+    def _receive_odd(self, batch: _Batch, line: bytes, number: int) -> None:
         """Handle a line of v2 that is no well-formed session update."""
         if line == TOO_LONG:
             self._report(Problem(number, "too_long", "$", "is longer than the limit"))
             return
         message = decode_refused(line, number, self._report)
-        self._reduce(batch, self._connection.routes.received(message, number, self._report))
+        self._reduce(batch, self._messages.received(message, number, self._report))
 
     def _follow(
         self,
-        batch: Drafts,
+        batch: _Batch,
         line: bytes,
         number: int,
         *,
@@ -369,27 +510,44 @@ class Store:
     ) -> None:
         """Reduce what a line tells, one of the agent's or one that was `sent`."""
         begin_anew = partial(self._begin_anew, batch)
-        told = self._connection.follow(
+        told = self._messages.follow(
             line, number, self._report, begin_anew, sent=sent, unterminated=unterminated
         )
         self._reduce(batch, told)
 
-    def _begin_anew(self, batch: Drafts) -> None:
+    def _begin_anew(self, batch: _Batch) -> None:
         """Forget all that was told and found: it is going to be told again."""
-        batch.forget()
+        batch.drafts.forget()
+        batch.connection.restart()
         self._problems.clear()
         self._problem_counts.clear()
 
     # --- Batches ---
 
     @contextmanager
-    def _batch(self, origin: Origin) -> Iterator[Drafts]:
+    def _batch(self, origin: Origin) -> Iterator[_Batch]:
         """Take turns for one batch; publish what became of it, then call the subscribers."""
         with self._turn():
-            batch = Drafts(self._sessions, self._limits)
+            drafts = Drafts(self._sessions, self._limits)
+            batch = _Batch(drafts, ConnectionDraft(self._connection), [], [])
             yield batch
             self._publish(batch, origin)
+        if batch.lines:
+            self._wake_writer()
         self._subscriptions.deliver()
+
+    def _send(self, batch: _Batch, line: bytes) -> None:
+        """Queue a line of the client, and follow it as `sent` does."""
+        batch.lines.append(line)
+        self._follow(batch, line[:-1], 0, sent=True)
+
+    def _wake_writer(self) -> None:
+        if self.on_data_to_send is None:
+            return
+        try:
+            self.on_data_to_send()
+        except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
+            self.on_callback_error(error)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -408,26 +566,79 @@ class Store:
             let_go(lock, before)
             raise
 
-    def _reduce(self, batch: Drafts, told: Iterable[Told]) -> None:
+    def _reduce(self, batch: _Batch, told: Iterable[Told]) -> None:
         """Reduce events of any session; new options alone do not make a session."""
+        drafts = batch.drafts
         for session_id, event in told:
-            if batch.knows(session_id) or not isinstance(event, facts.ConfigOptionsSet):
-                batch.reduce(session_id, event)
+            if session_id is None:
+                self._reduce_connection(batch, event)
+            elif drafts.knows(session_id) or not isinstance(event, facts.ConfigOptionsSet):
+                drafts.reduce(session_id, event)
 
-    def _publish(self, batch: Drafts, origin: Origin) -> None:
+    def _reduce_connection(self, batch: _Batch, event: Any) -> None:
+        """Reduce an event of the connection, and do what it asks for."""
+        batch.connection.reduce(event)
+        match event:
+            case RequestSent() | RequestAnswered():
+                batch.connection.set_requests(self._messages.routes.client_requests)
+        match event:
+            case RequestAnswered():
+                on_answer = self._answer_callbacks.pop(event.request.request_id, None)
+                if on_answer is not None:
+                    batch.calls.append((OneCall(on_answer), event.answer))
+            case RequestReceived():
+                self._receive_request(batch, event.request)
+            case RequestRefused():
+                self._refuse(batch, event.request_id, event.error)
+            case NotificationReceived():
+                handler = self._notification_handlers.get(event.method)
+                if handler is not None:
+                    call = OneCall(partial(handler, event.method))
+                    batch.calls.append((call, value_of(event.params)))
+
+    def _receive_request(self, batch: _Batch, request: AgentRequest) -> None:
+        """Hand a request of the agent to its handler, or refuse it."""
+        handler = None if self._observes else self._handlers.get(request.method)
+        if handler is not None:
+            is_open = self._messages.routes.agent_requests.is_open
+            responder = Responder(request, self._respond, is_open)
+            batch.calls.append((OneCall(partial(answer_by, handler)), responder))
+        else:
+            error = wire.Error(METHOD_NOT_FOUND, "Method not found")
+            self._refuse(batch, request.request_id, error)
+
+    @contextmanager
+    def _observing(self) -> Iterator[None]:
+        """Answer nothing by itself in a block: a recording has the answers."""
+        before, self._observes = self._observes, True
+        try:
+            yield
+        finally:
+            self._observes = before
+
+    def _refuse(self, batch: _Batch, request_id: wire.RequestId, error: wire.Error) -> None:
+        if not self._observes:
+            self._send(batch, error_line(request_id, error))
+
+    def _publish(self, batch: _Batch, origin: Origin) -> None:
         """Make the sessions what the batch made of them, and tell who follows them."""
         before, news, prepared = self._sessions, dict[str, Snapshot](), Prepared([], [])
-        for session_id, draft in batch.open.items():
+        drafts, connection = batch.drafts, batch.connection.freeze()
+        for session_id, draft in drafts.open.items():
             new = news[session_id] = draft.freeze()
             self._subscriptions.prepare(prepared, before.get(session_id), new, origin)
-        for gone in [old for old in before if old not in news] if batch.begins_anew else ():
+        for gone in [old for old in before if old not in news] if drafts.begins_anew else ():
             self._subscriptions.prepare(prepared, before[gone], Snapshot(gone), origin)
+        self._subscriptions.prepare_connection(prepared, self._connection, connection)
         # From here to `offer` nothing can fail, and no signal handler comes between.
-        if batch.begins_anew:
+        if drafts.begins_anew:
             self._sessions = news
         else:
             self._sessions |= news
+        self._connection = connection
+        self._to_send += batch.lines
         self._subscriptions.waiting += prepared.calls
+        self._subscriptions.waiting += batch.calls
         self._subscriptions.offers += prepared.offers
         self._subscriptions.offer()
 
@@ -442,3 +653,21 @@ class Store:
 
 def _check_function(given: object) -> None:
     checked(given, Callable, "a function")  # type: ignore[arg-type]  # it is a class
+
+
+def _put(handlers: dict[str, Any], method: str, handler: Any) -> None:
+    checked(method, str, "the name of a method")
+    if handler is None:
+        handlers.pop(method, None)
+    else:
+        _check_function(handler)
+        handlers[method] = handler
+
+
+class _Batch(Struct, eq=False):
+    """What one call of the store makes: sessions, the connection, lines to write and calls."""
+
+    drafts: Drafts
+    connection: ConnectionDraft
+    lines: list[bytes]
+    calls: list[Call]

@@ -38,13 +38,15 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from ._connection import Connection, ConnectionChanged, connection_change
 from ._delivery import Delivery, Origin
 from ._locks import held, hold_locks
 from ._reader import Reader
 from ._snapshot import Snapshot
 
 Callback: TypeAlias = Callable[[Delivery], object]
-Call: TypeAlias = "tuple[Subscription | Reader, Delivery | None]"
+Call: TypeAlias = tuple[Any, Any]
+"""Whom to call, an object with `call` and `cut_short`, and what with."""
 Selector: TypeAlias = Callable[[Snapshot], object]
 
 K = TypeVar("K")
@@ -110,6 +112,53 @@ class Subscription:
         return select(delivery.old) is not select(delivery.new)
 
 
+class ConnectionSubscription:
+    """What `Store.subscribe_connection` returns: `close` it, or leave it, to unsubscribe."""
+
+    def __init__(
+        self,
+        callback: Callable[[ConnectionChanged], object],
+        forget: Callable[[ConnectionSubscription], None],
+    ) -> None:
+        self._callback = callback
+        self._forget = forget
+        self._is_closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more calls will be made."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Unsubscribe. The callback is called no more, not even for what waits already."""
+        self._is_closed = True
+        self._forget(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def call(self, change: ConnectionChanged) -> None:
+        """Call the callback."""
+        if not self._is_closed:
+            self._callback(change)
+
+    def cut_short(self, change: ConnectionChanged) -> None:
+        """Do nothing: a change holds the whole connection."""
+
+
+class OneCall:
+    """A function that is called once, in its turn in the queue."""
+
+    def __init__(self, function: Callable[[Any], object]) -> None:
+        self.call = function
+
+    def cut_short(self, argument: Any) -> None:
+        """Do nothing: what raised is not called again."""
+
+
 class Prepared(Struct, frozen=True, eq=False):
     """What is to be told of a batch: calls of subscribers, and steps for readers."""
 
@@ -134,6 +183,7 @@ class Subscriptions:
         # while a finalizer closes a subscription.
         self._subscribers: dict[str | None, tuple[Subscription, ...]] = {}
         self._readers: dict[str, tuple[Reader, ...]] = {}
+        self._of_connection: tuple[ConnectionSubscription, ...] = ()
         self.waiting: deque[Call] = deque()
         self.offers: deque[tuple[Reader, Delivery]] = deque()
         hold_locks(self, Subscriptions._renew_locks)
@@ -161,6 +211,22 @@ class Subscriptions:
             _add(self._subscribers, session_id, subscription)
             self.waiting += [(subscription, Delivery.first(snapshot)) for snapshot in present]
         return subscription
+
+    def subscribe_connection(
+        self, callback: Callable[[ConnectionChanged], object], present: Connection
+    ) -> ConnectionSubscription:
+        """Add a subscriber to the connection, whose first call brings the present one."""
+        subscription = ConnectionSubscription(callback, self._forget_connection_subscriber)
+        with held(self._lock):
+            self._of_connection = (*self._of_connection, subscription)
+            self.waiting.append((subscription, connection_change(Connection(), present)))
+        return subscription
+
+    def prepare_connection(self, prepared: Prepared, old: Connection, new: Connection) -> None:
+        """Prepare to report what a batch makes of the connection."""
+        if old is not new and self._of_connection:
+            change = connection_change(old, new)
+            prepared.calls.extend((one, change) for one in self._of_connection)
 
     def read(self, present: Snapshot, wake: Callable[[Reader], object] | None) -> Reader:
         """Add a reader, whose first step brings the present snapshot."""
@@ -252,6 +318,11 @@ class Subscriptions:
     def _forget_subscriber(self, subscription: Subscription) -> None:
         with held(self._lock):
             _remove(self._subscribers, subscription.session_id, subscription)
+
+    def _forget_connection_subscriber(self, subscription: ConnectionSubscription) -> None:
+        with held(self._lock):
+            kept = tuple(one for one in self._of_connection if one is not subscription)
+            self._of_connection = kept
 
     def _forget_reader(self, reader: Reader) -> None:
         with held(self._lock):

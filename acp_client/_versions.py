@@ -26,12 +26,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
 
+from . import wire
+from ._conversation import Conversation
 from ._decode import Report, decode_line, ignored
 from ._errors import InvalidValueError, Problem
 from ._events import PromptSent
 from ._framing import TOO_LONG
 from ._json import NotJson, TooDeep, encode, parse
-from ._requests import Correlation, Told
+from ._limits import DEFAULT_LIMITS
+from ._requests import Told
 
 if TYPE_CHECKING:
     from ._v1 import TranslationV1
@@ -70,10 +73,13 @@ class _Closing(Struct, frozen=True):
 class Connection:
     """The messages of one connection, told in the words of v2 whatever it speaks."""
 
-    def __init__(self, protocol: str | None = None) -> None:
+    def __init__(
+        self, protocol: str | None = None, open_requests: int = DEFAULT_LIMITS.open_requests
+    ) -> None:
         if protocol is not None and protocol not in PROTOCOLS:
             raise InvalidValueError(f"{protocol!r} is no protocol: it must be 'v1' or 'v2'")
-        self.routes = Correlation()
+        self._open_requests = open_requests
+        self.routes: Conversation | TranslationV1 = Conversation(open_requests)
         self._translation: TranslationV1 | None = None
         self._settled = protocol is not None
         self._is_chosen = protocol is not None
@@ -92,6 +98,16 @@ class Connection:
         """What the messages go as, settled or not."""
         return "v2" if self._translation is None else "v1"
 
+    def received(self, message: Any, number: int, report: Report) -> list[Told]:
+        """Return what a message of v2 tells."""
+        conversation: Any = self.routes
+        told: list[Told] = conversation.received(message, number, report)
+        return told
+
+    def option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Any]:
+        """Return the method and the parameters that set an option."""
+        return self.routes.option_call(session_id, config_id, value)
+
     @property
     def is_plain(self) -> bool:
         """Whether this is v2 for good, so that no line needs a look."""
@@ -108,9 +124,9 @@ class Connection:
         self._lines = []
         self._last_update = None
 
-    def lose(self) -> list[Told]:
+    def lose(self, error: wire.Error | None) -> list[Told]:
         """Lose the connection: the next one may agree on another version."""
-        told = self.routes.lost()
+        told = self.routes.lost(error)
         self.settle()
         self._is_new = not self._is_chosen
         self._size = 0
@@ -177,11 +193,6 @@ class Connection:
         if self._is_new or not self._settled:
             self._lines.append(_Closing(session_id))
 
-    def remember_sent(self, data: bytes) -> None:
-        """Take note of a line of the client that the caller follows by itself."""
-        if self._is_new or not self._settled:
-            self._remember(_Line(data.rstrip(b"\n"), 0, True, False))
-
     def _remember(self, line: _Line) -> list[_Line | _Closing]:
         """Return all lines so far; once they are many, or much, it stays with what it is."""
         lines = self._lines
@@ -202,10 +213,12 @@ class Connection:
     def _told_v2(
         self, data: bytes, number: int, report: Report, *, sent: bool, unterminated: bool
     ) -> list[Told]:
+        conversation: Any = self.routes
         if sent:
-            return self.routes.sent(decode_line(data, 0, ignored, sent=True))
+            told: list[Told] = conversation.sent(decode_line(data, 0, ignored, sent=True))
+            return told
         message = decode_line(data, number, report, unterminated=unterminated)
-        return self.routes.received(message, number, report)
+        return self.received(message, number, report)
 
     def _told_anew(self, line: _Line, report: Report) -> list[Told]:
         """Look at a line after a lost connection, whose `initialize` settles the version anew.
@@ -254,12 +267,12 @@ class Connection:
     def _go(self, as_v1: bool) -> None:
         if as_v1 == (self._translation is not None):
             return
-        self._translation, self.routes = None, Correlation()
+        self._translation, self.routes = None, Conversation(self._open_requests)
         if as_v1:
             # An agent that speaks v2 should not wait for what it does not need.
             from ._v1 import TranslationV1
 
-            self._translation = self.routes = TranslationV1()
+            self._translation = self.routes = TranslationV1(self._open_requests)
 
     def _weigh(self, message: dict[str, Any], sent: bool, shape: Protocol | None) -> None:
         """Count what both versions may have, but for repeats, as hints of v1."""

@@ -127,6 +127,7 @@ __all__ = [
     "ToolCallLocation",
     "ToolCallPermissionSubject",
     "ToolCallUpdate",
+    "UnidentifiedError",
     "Unknown",
     "UnknownStateUpdate",
     "UnsetType",
@@ -1084,7 +1085,13 @@ class Response(Struct, frozen=True, gc=False):
     error: Error | None = None
 
 
-class Batch(tuple[Notification | Request | Response, ...]):
+class UnidentifiedError(Struct, frozen=True, gc=False):
+    """A JSON-RPC error whose `id` is `null`: the peer could not read what it answers."""
+
+    error: Error
+
+
+class Batch(tuple[Notification | Request | Response | UnidentifiedError, ...]):
     """The messages of a JSON-RPC batch array, in order, without the malformed ones.
 
     `places` are their indices in the array.
@@ -1093,7 +1100,7 @@ class Batch(tuple[Notification | Request | Response, ...]):
     places: tuple[int, ...] = ()
 
 
-Message: TypeAlias = Notification | Request | Response | Batch
+Message: TypeAlias = Notification | Request | Response | UnidentifiedError | Batch
 
 
 _KEPT: Final = (Json, JsonObject, Unknown, UnknownStateUpdate)

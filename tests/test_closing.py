@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from toy_renderer import ToyRenderer, drawn
-from traffic import chunk_line, line, permission_line, text, update_line
+from traffic import chunk_line, line, open_session, permission_line, text, update_line
 
 from acp_client import (
     Limits,
@@ -37,12 +37,12 @@ def test_a_closed_session_is_gone() -> None:
     store = Store()
     store.receive(chunk_line("a", "m", "s1") + chunk_line("b", "m", "s2"))
     kept = store.snapshot("s1")
-    store.close_session("s1")
+    store.forget_session("s1")
     assert store.sessions == ("s2",)
     with pytest.raises(UnknownSessionError, match="s1"):
         store.snapshot("s1")
     with pytest.raises(UnknownSessionError, match="s1"):
-        store.close_session("s1")
+        store.forget_session("s1")
     assert kept.entries[0].text == "a"  # type: ignore[union-attr]  # a message
 
 
@@ -51,7 +51,7 @@ def test_later_updates_make_a_new_session(protocol: Protocol | None) -> None:
     """What the agent reports of a closed session begins it anew, from empty."""
     store = Store(protocol=protocol)
     store.receive(chunk_line("a") + chunk_line("b"))
-    store.close_session("s1")
+    store.forget_session("s1")
     store.receive(chunk_line("c"))
     (entry,) = store.snapshot("s1").entries
     assert entry.text == "c"  # type: ignore[union-attr]  # a message
@@ -72,11 +72,12 @@ def test_a_closed_session_stays_gone_when_the_version_turns_out(
     if is_lost:
         store.disconnect()
         store.sent(line(id=0, method="initialize", params={"protocolVersion": 2}))
+    open_session(open_session(store), "s2")
     store.prompt("s1", [wire.TextContent("hi")])
     store.receive(chunk_line("a", "m", "s1") + of_version_1(1, "s1"))
     store.prompt("s2", [wire.TextContent("hi")])
     store.subscribe(seen.append, session="s1")
-    store.close_session("s1")
+    store.forget_session("s1")
     if returns:
         store.receive(of_version_1(2, "s1"))
     del seen[:]
@@ -102,7 +103,7 @@ def test_subscribers_are_told_that_nothing_is_left() -> None:
     reader = store.reader("s1")
     for told in (one, every):
         assert told.pop().is_first
-    store.close_session("s1")
+    store.forget_session("s1")
     for told in (one, every):
         (gone,) = told
         assert not gone.is_first
@@ -138,7 +139,7 @@ def test_answers_do_not_bring_a_closed_session_back(protocol: Protocol) -> None:
         store.sent(data)
     store.receive(permission_line(5, toolCall=asked))
     request = store.prompt("s1", [text("hi")]).request_id
-    store.close_session("s1")
+    store.forget_session("s1")
     for request_id in (request, 0, 1, 2, 3):
         store.receive(answered(request_id))
         store.receive(line(id=request_id, error={"code": 1, "message": "no"}))
@@ -156,7 +157,7 @@ def test_requests_of_no_session_stay_open() -> None:
     store = Store(protocol="v2")
     store.sent(line(id=0, method="session/new", params={"cwd": "/", "mcpServers": []}))
     store.receive(chunk_line("x", "m", ""))
-    store.close_session("")
+    store.forget_session("")
     store.receive(line(id=0, result={"sessionId": "s2"}))
     assert store.sessions == ("s2",)
 
@@ -172,7 +173,7 @@ def test_memory_is_level_where_sessions_come_and_go(protocol: Protocol) -> None:
         store.receive(permission_line(number, session, toolCall={"toolCallId": "c", "title": "t"}))
         for place in range(20):
             store.receive(chunk_line("some words " * 20, f"m{place}", session))
-        store.close_session(session)
+        store.forget_session(session)
 
     for number in range(20):
         live(number)

@@ -284,7 +284,7 @@ def test_ids_of_a_mebibyte() -> None:
     assert compaction.status == "5 "  # type: ignore[union-attr]  # a compaction
     assert store.memory().total < 20 * MEBIBYTE
     store.receive(permission_line(LONG, LONG))
-    assert LONG in store.answer_permission(LONG, LONG, "yes").decode()
+    assert LONG in store.answer_permission(LONG, LONG, "yes").data.decode()
 
 
 # --- Too many of everything ---

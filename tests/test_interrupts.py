@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from toy_renderer import ToyRenderer, drawn
-from traffic import chunk_line, permission_line, text, update_line
+from traffic import chunk_line, open_session, permission_line, text, update_line
 
 from acp_client import Delivery, Reader, ReentryError, Snapshot, Store, Subscription, wire
 from acp_client import _items as items
@@ -121,7 +121,7 @@ def test_subscribers_stay_right(alarm: Alarm) -> None:
         store.receive(chunk_line(f"{number}"))
         assert renderer.drawn == drawn(store.snapshot("s1"))
         if len(store.snapshot("s1").entries) > 50:
-            store.close_session("s1")
+            store.forget_session("s1")
 
 
 def test_readers_stay_right(alarm: Alarm) -> None:
@@ -141,7 +141,7 @@ def test_readers_stay_right(alarm: Alarm) -> None:
         renderer.apply(step.changes)
         assert renderer.drawn == drawn(store.snapshot("s1"))
         if len(store.snapshot("s1").entries) > 50:
-            store.close_session("s1")
+            store.forget_session("s1")
 
 
 def test_texts_stay_right(alarm: Alarm) -> None:
@@ -160,7 +160,7 @@ def test_texts_stay_right(alarm: Alarm) -> None:
         assert terminal == "word " * terminal.count("w")
         assert message.count("w") == len(store.snapshot("s1").entries[0].content)  # type: ignore[union-attr]  # a message
         if len(message) > 5_000:
-            store.close_session("s1")
+            store.forget_session("s1")
             store.receive(b"")
 
 
@@ -183,7 +183,7 @@ def test_no_lock_stays_locked(alarm: Alarm) -> None:
         other.join(20)
         assert not other.is_alive()
         if number % 100 == 0:
-            store.close_session("s1")
+            store.forget_session("s1")
 
 
 def texts(store: Store) -> tuple[str, str]:
@@ -198,7 +198,7 @@ def texts(store: Store) -> tuple[str, str]:
 
 def test_a_signal_handler_loses_nothing(alarm: Alarm) -> None:
     """What a handler submits is there, unless it was told that it cannot be."""
-    store, lines = Store(protocol="v2"), traffic()
+    store, lines = open_session(Store(protocol="v2"), "s2"), traffic()
     store.subscribe(lambda _: None)
     submitted: list[Any] = []
     refused = [0]

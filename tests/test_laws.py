@@ -24,6 +24,7 @@ from traffic import (
     document,
     event,
     events,
+    open_session,
     replayed,
     snapshots,
     text,
@@ -381,8 +382,8 @@ def test_response_and_echo_commute(data: st.DataObject, before: list[Event]) -> 
 def test_response_and_echo_commute_on_the_wire(data: st.DataObject, before: list[Frame]) -> None:
     """The same holds for the lines of an agent, whatever else went before."""
     store_one, store_other = replayed(before, "v2"), replayed(before, "v2")
-    request = store_one.prompt("s1", [text("hi")])
-    assert store_other.prompt("s1", [text("hi")]) == request
+    request = open_session(store_one).prompt("s1", [text("hi")])
+    assert open_session(store_other).prompt("s1", [text("hi")]) == request
     answer = {"jsonrpc": "2.0", "id": request.request_id, "result": {"messageId": "mine"}}
     echo = strategies.notification({"sessionUpdate": "user_message", "messageId": "mine"})
     lines = [strategies.encode(message) + b"\n" for message in (answer, echo)]

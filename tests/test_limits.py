@@ -11,7 +11,7 @@ from traffic import update_line
 
 from acp_client import InvalidValueError, Limits, Store
 
-NAMES = ("line_length", "problems", "notices", "terminal_bytes")
+NAMES = ("line_length", "problems", "notices", "terminal_bytes", "open_requests")
 
 
 def test_defaults() -> None:
@@ -21,6 +21,7 @@ def test_defaults() -> None:
         "problems": 1_000,
         "notices": 100,
         "terminal_bytes": None,
+        "open_requests": 1_000,
     }
     assert Limits.__doc__ is not None
     assert all(name in Limits.__doc__ for name in msgspec.structs.asdict(Limits()))

@@ -236,13 +236,14 @@ def closed(store: Store) -> None:
     """Close one of three sessions."""
     for session in ("s1", "s2", "s3"):
         received(store, turns(session, 80))
-    store.close_session("s2")
+    store.forget_session("s2")
 
 
 def prompted(store: Store) -> None:
     """Submit prompts that nobody answers."""
     for number in range(30):
-        store.prompt("s1", [text(f"{number}" + "x" * 20_000)])
+        open_session(store).prompt("s1", [text(f"{number}" + "x" * 20_000)])
+        store.data_to_send()
 
 
 def told_in_v1(store: Store) -> None:
@@ -436,12 +437,13 @@ def test_text_is_text_whoever_else_has_it() -> None:
 def test_prompts_and_what_waits_for_a_renderer_are_counted() -> None:
     """What the client itself has going on is told too."""
     store = Store(protocol="v2")
-    store.prompt("s1", [text("x" * 50_000)])
+    open_session(store).prompt("s1", [text("x" * 50_000)])
+    store.data_to_send()
     assert 50_000 < store.memory().total < 120_000
     store.receive(chunk_line("y" * 50_000))
     reader = store.reader("s1")
     reader.take()
-    store.close_session("s1")
+    store.forget_session("s1")
     assert store.memory().text > 50_000
     reader.take()
     assert store.memory().text < 5_000

@@ -11,8 +11,8 @@ from traffic import line, permission_line, told, update_line
 
 import acp_client
 from acp_client import Problem, Store, wire
+from acp_client._conversation import Conversation
 from acp_client._decode import decode_line
-from acp_client._requests import Correlation
 
 TEXT = {"type": "text", "text": "hi"}
 ERROR = {"code": 1, "message": "no"}
@@ -122,7 +122,7 @@ FAILED = ("s", acp_client.ReplayFailed())
         ([REPLAYED], [BEGUN]),
         ([REPLAYED, answer(result={})], [BEGUN, OPENED, ENDED]),
         ([REPLAYED, answer(error=ERROR)], [BEGUN, FAILED]),
-        ([REPLAYED, answer(result=5)], [BEGUN, FAILED]),
+        ([REPLAYED, answer(result=5)], [BEGUN, ENDED]),
         ([REPLAYED, sent("session/resume", 2, replayFrom=REPLAY), answer(error=ERROR)],
          [BEGUN, BEGUN]),
         ([REPLAYED, sent("session/resume", 2, replayFrom=REPLAY), answer(2, result={})],
@@ -182,14 +182,14 @@ def test_batches_tell_what_their_messages_tell() -> None:
 
 def test_nothing_is_open_after_a_lost_connection() -> None:
     """Answers from before mean nothing any more."""
-    correlation = Correlation()
+    correlation = Conversation(1000)
     for frame in (PROMPT, asked(7)):
         message = decode_line(frame.data, 1, refuse, sent=frame.sent)
         assert correlation.sent(message) if frame.sent else correlation.received(message, 1, refuse)
-    correlation.lost()
+    correlation.lost(None)
     late = decode_line(answer(result=GOOD).data, 1, refuse)
     assert correlation.received(late, 1, refuse) == []
-    assert correlation.close_permission(7) == []
+    assert correlation.agent_requests.close(7) == []
 
 
 def refuse(problem: Problem) -> None:
@@ -199,7 +199,7 @@ def refuse(problem: Problem) -> None:
 
 def test_problems_of_results_name_the_line_of_the_answer() -> None:
     """What is wrong in a result is told when it is read, with the line that it came on."""
-    correlation, problems = Correlation(), list[Problem]()
+    correlation, problems = Conversation(1000), list[Problem]()
     correlation.sent(decode_line(PROMPT.data, 1, refuse, sent=True))
     message = decode_line(answer(result={"messageId": 5}).data, 9, refuse)
     correlation.received(message, 9, problems.append)
@@ -210,14 +210,13 @@ def test_problems_of_results_name_the_line_of_the_answer() -> None:
 
 def test_the_agent_is_remembered() -> None:
     """The last good answer to `initialize` stays."""
-    correlation = Correlation()
+    store = Store(protocol="v2")
     good = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}
     for result in (good, {"protocolVersion": 2}):
-        correlation.sent(decode_line(line(id=1, method="initialize"), 1, refuse, sent=True))
-        message = decode_line(line(id=1, result=result), 1, refuse)
-        correlation.received(message, 1, lambda problem: None)
-    assert correlation.agent is not None
-    assert correlation.agent.info.name == "a"
+        request = store.initialize("client", "1")
+        store.receive(line(id=request.request_id, result=result))
+    assert store.agent is not None
+    assert store.agent.info.name == "a"
 
 
 MODULUS = 2**61 - 1  # what hash() takes integers by

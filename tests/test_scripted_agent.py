@@ -133,9 +133,9 @@ def test_a_coding_session_becomes_what_was_recorded(run: Run) -> None:
         client.read_until(lambda message: message.get("method") == "session/request_permission")
         (asked,) = client.snapshot.permissions
         if option is None:
-            client.write(client.store.cancel(session_id))
+            client.write(client.store.cancel(session_id).data)
             break
-        client.write(client.store.answer_permission(session_id, asked.request_id, option))
+        client.write(client.store.answer_permission(session_id, asked.request_id, option).data)
         client.read_until(lambda message: kind(message) == "idle")
     client.prompt("Leave it.")
     client.read_until(lambda message: kind(message) == "idle")
@@ -201,7 +201,7 @@ def test_an_id_may_be_asked_under_again(run: Run) -> None:
         assert client.read()["params"]["title"] == str(number)
         client.send(id="nothing", result={})
         assert client.ask("x", "session/list")["error"]  # by then an answer would have come
-        client.write(client.store.answer_permission("sess_test", 7, "no"))
+        client.write(client.store.answer_permission("sess_test", 7, "no").data)
         assert client.read()["params"]["update"]["messageId"] == f"m{number}"
 
 
@@ -221,7 +221,7 @@ def test_a_cancel_ends_the_work_in_hand(run: Run) -> None:
     client.open()
     client.prompt("One.")
     assert kind(client.read()) == "running"
-    client.write(client.store.cancel("sess_test"))
+    client.write(client.store.cancel("sess_test").data)
     idle, answer, echo = client.read(), client.read(), client.read()
     assert idle["params"]["update"]["stopReason"] == "cancelled"
     assert answer["result"] == {"messageId": "u1"}
@@ -247,9 +247,9 @@ def test_a_recorded_cancel_is_waited_for(run: Run, answers: bool) -> None:
     client.prompt("Hello.")
     asked = client.read()
     if answers:
-        client.write(client.store.answer_permission("sess_test", asked["id"], "no"))
+        client.write(client.store.answer_permission("sess_test", asked["id"], "no").data)
     else:
-        client.write(client.store.cancel("sess_test"))
+        client.write(client.store.cancel("sess_test").data)
     assert [kind(client.read()) for _ in range(2)] == ["tool_call_update", "idle"]
 
 

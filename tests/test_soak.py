@@ -203,7 +203,7 @@ class Editor:
 
     def _close(self, place: int) -> None:
         name = self.live.pop(place)
-        self.store.close_session(name)
+        self.store.forget_session(name)
         reader = self.readers.pop(name, None)
         if reader is not None:
             reader.close()

@@ -18,6 +18,7 @@ from traffic import (
     chunk_line,
     documents,
     line,
+    open_session,
     permission_line,
     snapshots,
     text,
@@ -83,8 +84,8 @@ class Compared:
 
     def initializing(self) -> list[Any]:
         """Give the ids of the `initialize` requests that are open."""
-        opened = self.store._connection.routes._open.items()
-        return [request_id for request_id, one in opened if one.method == "initialize"]
+        opened = self.store.connection.requests
+        return [one.request_id for one in opened if one.method == "initialize"]
 
     def disconnect(self) -> None:
         """Lose both connections."""
@@ -152,7 +153,7 @@ def test_every_variant_gives_what_the_design_says(variant: str, data: st.DataObj
 
 def test_problems_of_a_batch_name_the_message() -> None:
     """A path leads into the array, be it to an update or to what a request was answered with."""
-    store = Store(protocol="v2")
+    store = open_session(Store(protocol="v2"))
     prompt = store.prompt("s1", HI)
     update = json.loads(update_line("usage_update", used=-1, size=1))
     answer = {"jsonrpc": "2.0", "id": prompt.request_id, "result": {"messageId": None}}
@@ -169,7 +170,7 @@ def test_problems_of_a_batch_name_the_message() -> None:
 
 def test_prompt_is_known_before_it_is_written() -> None:
     """A prompt is in the snapshot at once, and the line to write is the request."""
-    store = Store()
+    store = open_session(Store())
     out = store.prompt("s1", [text("hi"), wire.ResourceLink("a", "file:///a", size=3)])
     (prompt,) = store.snapshot("s1").prompts
     assert (prompt.request_id, prompt.status, prompt.echoed) == (out.request_id, "pending", False)
@@ -190,7 +191,7 @@ def test_prompt_is_known_before_it_is_written() -> None:
 def test_cancel_marks_and_answers_at_once() -> None:
     """A cancel marks what is unfinished, and hands out the notification and every answer."""
     store = store_of(RUNNING, CALL, permission_line(7), permission_line("8"))
-    first, *answers = store.cancel("s1").splitlines(keepends=True)
+    first, *answers = store.cancel("s1").data.splitlines(keepends=True)
     assert answer_of(first)["method"] == "session/cancel"
     assert answer_of(first)["params"] == {"sessionId": "s1"}
     cancelled = {"outcome": {"outcome": "cancelled"}}
@@ -217,7 +218,7 @@ def document_of(store: Store) -> Any:
 def test_answering_a_permission(option: str | None, outcome: Any) -> None:
     """An answer is handed out once, and the request is pending no longer."""
     store = store_of(permission_line(7))
-    data = store.answer_permission("s1", 7, option)
+    data = store.answer_permission("s1", 7, option).data
     assert answer_of(data) == {"jsonrpc": "2.0", "id": 7, "result": {"outcome": outcome}}
     assert store.snapshot("s1").permissions == ()
 
@@ -259,7 +260,10 @@ def test_two_permissions_are_answered_in_any_order() -> None:
 @given(strategies.sessions(well_formed=False, hostile_client=True))
 def test_what_the_store_says_is_what_a_transport_would_say(frames: list[Frame]) -> None:
     """Bytes that one store made, reported as sent to another, leave both in the same place."""
-    speaking, listening = Store(protocol="v2"), Store(protocol="v2")
+    speaking, listening = Store(protocol="v2"), Store(protocol="v2", observer=True)
+    for session in ("s1", "s2"):
+        open_session(speaking, session)
+        open_session(listening, session)
     for place, frame in enumerate(frames):
         for store in (speaking, listening):
             if frame.sent:
@@ -275,18 +279,18 @@ def spoken(store: Store, place: int) -> bytes:
     if place % 5 == 0:
         return store.prompt("s1", HI).data
     if place % 7 == 0:
-        return store.cancel("s2")
+        return store.cancel("s2").data
     for snapshot in snapshots(store):
         for asked in snapshot.permissions:
             option = asked.options[0].option_id if place % 2 else None
-            return store.answer_permission(snapshot.session_id, asked.request_id, option)
+            return store.answer_permission(snapshot.session_id, asked.request_id, option).data
     return b""
 
 
 @pytest.mark.parametrize("requests", [range(100), [str(number) for number in range(100)]])
 def test_own_ids_do_not_collide(requests: Any) -> None:
     """Ids of the store's requests are none that a transport counts, as number or as text."""
-    store = Store()
+    store = open_session(Store())
     own = {store.prompt("s1", HI).request_id for _ in range(3)}
     assert len(own) == 3
     assert own.isdisjoint(requests)
@@ -403,12 +407,12 @@ def test_updates_may_precede_the_result_of_a_new_session() -> None:
         (line(id=1, result={}), ["replayed"], 0),
         (line(id=1, result={"configOptions": OPTIONS}), ["replayed"], 1),
         (line(id=1, error={"code": 1, "message": "no"}), ["before"], 0),
-        (line(id=1, error="no"), ["before"], 0),
-        (line(id=1, result=None), ["before"], 0),
+        (line(id=1, error="no"), ["replayed"], 0),
+        (line(id=1, result=None), ["replayed"], 0),
     ],
 )
 def test_replay_tells_the_session_anew(answer: bytes, kept: list[str], told_options: int) -> None:
-    """A replay starts from empty beside the old snapshot; only a good result makes it last."""
+    """A replay starts from empty beside the old snapshot, which only an error restores."""
     store = store_of(chunk_line("before", session="s"), permission_line(5, "s"))
     before = store.snapshot("s")
     params = {"sessionId": "s", "cwd": "/", "replayFrom": {"type": "start"}}
@@ -576,7 +580,7 @@ def test_one_read_is_one_new_snapshot() -> None:
 
 def test_many_threads_may_use_one_store() -> None:
     """Calls take turns: nothing is lost, and snapshots that were taken meanwhile stay whole."""
-    store, taken = Store(), list[tuple[acp_client.Snapshot, int, str]]()
+    store, taken = open_session(Store()), list[tuple[acp_client.Snapshot, int, str]]()
     lines = [chunk_line(f"{number} ") for number in range(200)]
 
     def write() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from toy_renderer import ToyRenderer, drawn
-from traffic import chunk, chunk_line, permission_line, text, update_line
+from traffic import chunk, chunk_line, open_session, permission_line, text, update_line
 
 import acp_client
 from acp_client import AcpClientError, Limits, Snapshot, Store, UnknownSessionError, apply
@@ -101,7 +101,7 @@ class Feed:
         self.store.receive(stream[:middle])
         self.store.receive(stream[middle:])
         if self.said >= len(WORDS):
-            self.store.close_session("s1")
+            self.store.forget_session("s1")
             self.said = 0
 
 
@@ -245,7 +245,7 @@ def test_callers_take_turns() -> None:
 
     def prompt(number: int) -> Callable[[], None]:
         def act() -> None:
-            store.prompt("prompted", [text("hi")])
+            open_session(store, "prompted").prompt("prompted", [text("hi")])
             prompts[number] += 1
             time.sleep(0.001)  # prompts are kept, and every new one costs what is there
 

@@ -281,7 +281,7 @@ def test_problems_and_shown_objects_are_harmless(name: str) -> None:
 
 MISUSES: list[Callable[[Store, str], object]] = [
     lambda store, attack: store.snapshot(attack),
-    lambda store, attack: store.close_session(attack),
+    lambda store, attack: store.forget_session(attack),
     lambda store, attack: store.answer_permission("s1", attack, None),
     lambda store, attack: store.answer_permission("s1", 77, attack),
     lambda store, attack: Store(protocol=attack),  # type: ignore[arg-type]  # no protocol

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 import strategies
 from hypothesis import given
-from traffic import chunk_line, line, permission_line, update_line
+from traffic import chunk_line, line, open_session, permission_line, update_line
 from v1_traffic import (
     SESSION,
     Frame,
@@ -201,7 +201,7 @@ def test_a_prompt_before_the_first_telling_line_is_an_entry() -> None:
 def test_what_the_store_itself_sent_is_told_again() -> None:
     """Prompts, answers and cancels through the store are remembered like a transport's."""
     store = Store()
-    store.prompt(SESSION, [acp_client.wire.TextContent("hello")])
+    open_session(store, SESSION).prompt(SESSION, [acp_client.wire.TextContent("hello")])
     store.receive(permission_line(5, SESSION).replace(b'"title": "May I?", ', b""))
     store.receive(agent_asks("x", "_unknown")[1])
     store.cancel(SESSION)
@@ -262,8 +262,8 @@ def test_lines_are_remembered_in_part() -> None:
         assert store.memory().total < 5_000_000
     prompts = Store()
     for _ in range(2 * _FIRST):
-        prompts.prompt(SESSION, [wire.TextContent("hello")])
-    assert prompts._connection._lines == []
+        open_session(prompts, SESSION).prompt(SESSION, [wire.TextContent("hello")])
+    assert prompts._messages._lines == []
 
 
 def test_a_lost_connection_settles_it() -> None:
@@ -321,7 +321,7 @@ def test_the_next_connection_may_speak_another_version(first: int, second: int) 
         asked, answered = _initialized(version, number)
         store.sent(asked)
         if number:
-            out = store.prompt("s1", [wire.TextContent("hi")])
+            out = open_session(store).prompt("s1", [wire.TextContent("hi")])
         store.receive(answered)
         if not number:
             store.disconnect()

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import acp_client
 from acp_client import Event, Problem, wire
+from acp_client._conversation import Conversation
 from acp_client._decode import decode_line
 from acp_client._json import parse
-from acp_client._requests import Correlation
 from acp_client._versions import Protocol
 
 ROOT = Path(__file__).parents[1]
@@ -48,6 +48,13 @@ def chunk_line(text: str, message_id: str = "m", session: str = "s1") -> bytes:
     """Write a chunk of an agent message as a line."""
     content = {"type": "text", "text": text}
     return update_line("agent_message_chunk", session, messageId=message_id, content=content)
+
+
+def open_session(store: acp_client.Store, session: str = "s1") -> acp_client.Store:
+    """Let a store know a session, by what a transport sent."""
+    params = {"sessionId": session, "cwd": "/"}
+    store.sent(line(id=f"open {session}", method="session/resume", params=params))
+    return store
 
 
 def permission_line(request_id: Any, session: str = "s1", **more: Any) -> bytes:
@@ -89,14 +96,15 @@ def ignore(problem: Problem) -> None:
 
 def told(frames: Iterable[strategies.Frame]) -> list[Told]:
     """Give the events that frames tell, with the session of each."""
-    correlation = Correlation()
+    correlation = Conversation(1000)
     events: list[Told] = []
     for frame in frames:
         message = decode_line(frame.data, 1, ignore, sent=frame.sent)
         if frame.sent:
-            events += correlation.sent(message)
+            found = correlation.sent(message)
         else:
-            events += correlation.received(message, 1, ignore)
+            found = correlation.received(message, 1, ignore)
+        events += [(session, event) for session, event in found if session is not None]
     return events
 
 
@@ -176,7 +184,7 @@ def deliver(store: acp_client.Store, parts: Iterable[tuple[bool, bytes]]) -> acp
 
 def replayed(frames: Iterable[Any], protocol: Protocol | None = None) -> acp_client.Store:
     """Give a store frames line by line, each with its place as the line number."""
-    store = acp_client.Store(protocol=protocol)
+    store = acp_client.Store(protocol=protocol, observer=True)
     for number, frame in enumerate(frames, 1):
         if frame.sent:
             store.sent(frame.data + b"\n")

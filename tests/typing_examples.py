@@ -31,7 +31,7 @@ def drive(agent: Iterable[bytes]) -> bytes:
     assert_type(out.request_id, int | str)
     answer = store.answer_permission("sess_1", 5, "allow-once")
     declined = store.answer_permission("sess_1", out.request_id, None)
-    return out.data + answer + declined + store.cancel("sess_1")
+    return out.data + answer.data + declined.data + store.cancel("sess_1").data
 
 
 def show(snapshot: Snapshot) -> list[str]:

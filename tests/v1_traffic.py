@@ -139,7 +139,7 @@ def play(
     frames: Iterable[Frame], protocol: Literal["v1", "v2"] | None = "v1", size: int = 0
 ) -> Store:
     """Feed frames to a store, line by line, or in pieces of some size."""
-    store = Store(protocol=protocol)
+    store = Store(protocol=protocol, observer=True)
     for sent, data in joined(frames) if size else frames:
         for piece in cut(data, size):
             (store.sent if sent else store.receive)(piece)

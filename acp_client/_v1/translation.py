@@ -29,7 +29,7 @@ malformed answer counts as an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Final
 
 import msgspec
@@ -38,8 +38,18 @@ from msgspec import Struct
 from .. import _events as facts
 from .. import wire
 from .._decode import Report, ignored
-from .._prompts import request_key
-from .._requests import Correlation, Told
+from .._requests import (
+    MALFORMED,
+    AgentRequest,
+    AgentRequests,
+    ClientRequest,
+    ClientRequests,
+    ErrorReceived,
+    NotificationReceived,
+    RequestAnswered,
+    RequestReceived,
+    Told,
+)
 from . import shapes
 from .parser import ReaderV1
 from .session import SessionV1
@@ -48,22 +58,13 @@ from .terminals import CALLS
 Fields = dict[str, Any]
 
 
-class _Asked(Struct):
-    """A request of either side that waits for its answer."""
-
-    method: str
-    session_id: str
-    params: Fields
-
-
-class TranslationV1(Correlation):
+class TranslationV1:
     """The sessions and open requests of one connection that speaks v1."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, open_requests: int) -> None:
+        self.client_requests = ClientRequests()
+        self.agent_requests = AgentRequests(open_requests)
         self._sessions: dict[str, SessionV1] = {}
-        self._requests: dict[wire.RequestId, _Asked] = {}
-        self._terminal_calls: dict[str, _Asked] = {}  # the agent's ids, so by `request_key`
         self._last_session: str | None = None
         self._sees_prompts = False
 
@@ -82,35 +83,21 @@ class TranslationV1(Correlation):
         messages = reader.messages(line, unterminated)
         return [told for each in messages for told in follow(*each)]
 
-    def lost(self) -> list[Told]:
-        """Forget all open requests, which nobody will answer; return the states without them."""
-        super().lost()
-        self._requests.clear()
-        self._terminal_calls.clear()
-        return [
+    def lost(self, error: wire.Error | None) -> list[Told]:
+        """Close all open requests, which will not be answered; return the states without them."""
+        self.agent_requests.lose()
+        states: list[Told] = [
             (session_id, state)
             for session_id, session in self._sessions.items()
             for state in session.turns.lose()
         ]
+        return [*states, *self.client_requests.lose(error)]
 
-    def forget(self, session_id: str) -> None:
-        """Forget a session, and its open requests."""
-        super().forget(session_id)
+    def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
+        """Forget a session, and what is open in it."""
+        self.client_requests.forget(session_id, awaited)
+        self.agent_requests.forget(session_id)
         self._sessions.pop(session_id, None)
-        both: tuple[dict[Any, Any], ...] = (self._requests, self._terminal_calls)
-        for requests in both:
-            for request_id, asked in list(requests.items()):
-                if asked.session_id == session_id != "":  # which stands for no session, too
-                    del requests[request_id]
-
-    def open_prompt(
-        self,
-        request_id: wire.RequestId,
-        session_id: str,
-        content: tuple[wire.ContentBlock, ...],
-    ) -> list[Told]:
-        """Follow a `session/prompt`."""
-        return self._prompted(request_id, session_id, content, {})
 
     def _session(self, session_id: str) -> SessionV1:
         session = self._sessions.get(session_id)
@@ -118,10 +105,19 @@ class TranslationV1(Correlation):
             session = self._sessions[session_id] = SessionV1()
         return session
 
+    def option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Any]:
+        """Return the method and the parameters that set an option."""
+        is_switch = isinstance(value, bool)
+        chosen = {"type": "boolean", "value": value} if is_switch else {"value": value}
+        params = {"sessionId": session_id, "configId": config_id, **chosen}
+        return "session/set_config_option", params
+
     # --- What the agent says ---
 
     def _received(self, message: Any, reader: ReaderV1) -> list[Told]:
         match message:
+            case wire.UnidentifiedError():
+                return [(None, ErrorReceived(message.error))]
             case wire.Response():
                 return self._answered(message, reader)
             case wire.Request():
@@ -130,6 +126,8 @@ class TranslationV1(Correlation):
                 return self._updated(params, reader)
             case wire.Notification(method="$/cancel_request", params=params):
                 return self._withdrawn(_fields(params).get("requestId"))
+            case wire.Notification():
+                return [(None, NotificationReceived(message.method, message.params))]
         return []
 
     def _updated(self, params: Any, reader: ReaderV1) -> list[Told]:
@@ -151,18 +149,14 @@ class TranslationV1(Correlation):
 
     def _withdrawn(self, request_id: Any) -> list[Told]:
         is_id = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
-        return self.close_permission(request_id) if is_id else []
+        return self.agent_requests.close(request_id) if is_id else []
 
     def _agent_asks(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
         params = _fields(message.params)
-        session_id = params.get("sessionId")
         if message.method == "session/request_permission":
             return self._permission_asked(message.id, params, reader)
-        if message.method in CALLS and isinstance(session_id, str):
-            self._terminal_calls[request_key(message.id)] = _Asked(
-                message.method, session_id, params
-            )
-        return []
+        call = AgentRequest(message.id, "call", None, message.method, message.params)
+        return self.agent_requests.open(call, RequestReceived(call))
 
     def _permission_asked(
         self, request_id: wire.RequestId, params: Fields, reader: ReaderV1
@@ -186,7 +180,8 @@ class TranslationV1(Correlation):
         if call is not None:
             subject = wire.ToolCallPermissionSubject(call)
             request = msgspec.structs.replace(request, subject=subject)
-        return self._ask(request_id, request)
+        asked = AgentRequest(request_id, "permission", session_id)
+        return self.agent_requests.open(asked, facts.PermissionAsked(request_id, request))
 
     # --- What the client says ---
 
@@ -198,52 +193,63 @@ class TranslationV1(Correlation):
                 return self._client_asks(message, reader)
             case wire.Notification(method="session/cancel", params=params):
                 session_id = _fields(params).get("sessionId")
-                return self.cancel(session_id) if isinstance(session_id, str) else []
+                return self._cancelled(session_id) if isinstance(session_id, str) else []
         return []
 
+    def _cancelled(self, session_id: str) -> list[Told]:
+        self.agent_requests.cancel(session_id)
+        return [(session_id, facts.CancelSent())]
+
     def _client_answers(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
-        asked = self._terminal_calls.pop(request_key(message.id), None)
-        if asked is None:
-            return self.close_permission(message.id)
+        asked = self.agent_requests.get(message.id)
+        told = self.agent_requests.close(message.id)
+        session_id = None if asked is None else _fields(asked.params).get("sessionId")
+        if asked is None or asked.method not in CALLS or not isinstance(session_id, str):
+            return told
         result = _fields(message.result and message.result.value)
-        event = reader.event(CALLS[asked.method](asked.params, result)) if result else None
-        return [] if event is None else [(asked.session_id, event)]
+        event = reader.event(CALLS[asked.method](_fields(asked.params), result)) if result else None
+        return [] if event is None else [(session_id, event)]
 
     def _client_asks(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
         params = _fields(message.params)
         session_id = params.get("sessionId")
-        named = session_id if isinstance(session_id, str) else ""
-        if message.method not in _ANSWERED or (not named and message.method in _OF_A_SESSION):
+        named = session_id if isinstance(session_id, str) else None
+        if named is None and message.method in _OF_A_SESSION:
             return []
-        if message.method == "session/prompt":
-            prompt = reader.structure(params, wire.SentPromptRequest, "$.params")
-            return self._prompted(message.id, named, prompt.prompt if prompt else (), params)
-        self._requests[message.id] = _Asked(message.method, named, params)
-        if message.method in _WITH_HISTORY:
-            self._session(named).await_history(message.id)
-        return self._begin_replay(named) if message.method == "session/load" else []
+        request = ClientRequest(message.id, message.method, named, params)
+        told = self.client_requests.open(request)
+        effect = _ASKED.get(message.method)
+        return told if named is None or effect is None else [*told, *effect(self, request, reader)]
 
-    def _prompted(
-        self,
-        request_id: wire.RequestId,
-        session_id: str,
-        content: tuple[wire.ContentBlock, ...],
-        params: Fields,
-    ) -> list[Told]:
+    def prompted(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
+        """Follow a `session/prompt`."""
         self._sees_prompts = True
-        self._requests[request_id] = _Asked("session/prompt", session_id, params)
-        message_id = params.get("messageId")
+        session_id: Any = request.session_id
+        prompt = reader.structure(request.params, wire.SentPromptRequest, "$.params")
+        message_id = request.params.get("messageId")
         given = message_id if isinstance(message_id, str) else None
-        return _told(session_id, self._session(session_id).prompt(request_id, content, given))
+        content = prompt.prompt if prompt else ()
+        session = self._session(session_id)
+        return _told(session_id, session.prompt(request.request_id, content, given))
+
+    def history_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
+        """Follow a `session/load` or a `session/resume`."""
+        session_id: Any = request.session_id
+        self._session(session_id).await_history(request.request_id)
+        return self._begin_replay(session_id) if request.method == "session/load" else []
 
     # --- The agent's answers ---
 
     def _answered(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
-        asked = self._requests.pop(message.id, None)
+        request = self.client_requests.close(message.id)
         result = None if message.result is None else _fields(message.result.value)
-        if asked is None:  # answered twice, or asked by a side that is not seen
-            return [] if self._sees_prompts else self._turn_ended(result or {}, reader)
-        return _ANSWERED[asked.method](self, asked, _Outcome(message, result, reader))
+        if request is None:  # answered twice, or asked by a side that is not seen
+            told: list[Told] = [(None, ErrorReceived(message.error))] if message.error else []
+            return told if self._sees_prompts else [*told, *self._turn_ended(result or {}, reader)]
+        outcome = _Outcome(message, result, reader)
+        effect = None if request.is_forgotten else _ANSWERED.get(request.method)
+        told = [] if effect is None else effect(self, request, outcome)
+        return [*told, (None, RequestAnswered(request, _answer(request, outcome)))]
 
     def _turn_ended(self, result: Fields, reader: ReaderV1) -> list[Told]:
         """Follow the answer to a prompt that was not seen: of the session heard of last."""
@@ -253,15 +259,7 @@ class TranslationV1(Correlation):
         session.end_turn()
         return _told(self._last_session or "", [_idle(result, reader)])
 
-    def initialized(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
-        """Take what the agent says of itself."""
-        if outcome.result is not None:
-            shaped = shapes.initialize_result(outcome.result)
-            agent = outcome.reader.structure(shaped, wire.InitializeResponse, "$.result")
-            self.agent = agent or self.agent
-        return []
-
-    def opened(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
+    def opened(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
         """Take the configuration of a new session, or of one that is there."""
         result = outcome.result
         if result is None:
@@ -276,13 +274,13 @@ class TranslationV1(Correlation):
             events += session.configured(outcome.reader)
         return _told(session_id, events)
 
-    def forked(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
+    def forked(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
         """Take the configuration of a session that was made of another."""
-        return self.opened(_Asked(asked.method, "", asked.params), outcome)
+        return self.opened(ClientRequest(asked.request_id, asked.method), outcome)
 
-    def loaded(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
+    def loaded(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
         """End the history of a session; only the answer to the newest request does."""
-        session_id, answer = asked.session_id, outcome.message
+        session_id, answer = asked.session_id or "", outcome.message
         session = self._session(session_id)
         if session.history != answer.id:
             return []
@@ -290,21 +288,23 @@ class TranslationV1(Correlation):
         self._sessions[session_id], events = end()
         return [*self.opened(asked, outcome), *_told(session_id, events)]
 
-    def prompt_ended(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
+    def prompt_ended(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
         """End the foreground work, unless another prompt is open."""
         answer = outcome.message
         if answer.error is not None:
             idle: Any = wire.StateUpdate("idle", stop_reason="error", error=answer.error)
         else:
             idle = _idle(outcome.result or {}, outcome.reader)
-        session = self._session(asked.session_id)
-        return _told(asked.session_id, session.prompt_answered(answer, idle))
+        session_id = asked.session_id or ""
+        session = self._session(session_id)
+        return _told(session_id, session.prompt_answered(answer, idle))
 
-    def chosen(self, asked: _Asked, outcome: _Outcome) -> list[Told]:
+    def chosen(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
         """Take note of a mode, a model or the value of an option that the client has set."""
         if outcome.result is None:
             return []
-        session, params = self._session(asked.session_id), asked.params
+        session_id, params = asked.session_id or "", asked.params
+        session = self._session(session_id)
         options = outcome.result.get("configOptions")
         if isinstance(options, list):
             session.settings.replace(options, outcome.reader, "$.result")
@@ -313,7 +313,7 @@ class TranslationV1(Correlation):
         else:
             name = asked.method.removeprefix("session/set_")
             session.settings.switch(name, params.get(f"{name}Id"))
-        return _told(asked.session_id, session.configured(outcome.reader))
+        return _told(session_id, session.configured(outcome.reader))
 
 
 class _Outcome(Struct, frozen=True):
@@ -323,9 +323,6 @@ class _Outcome(Struct, frozen=True):
     result: Fields | None
     reader: ReaderV1
 
-
-_WITH_HISTORY: Final = frozenset({"session/load", "session/resume"})
-"""Requests before whose answer the agent may report the history of the session."""
 
 _OF_A_SESSION: Final = frozenset(
     {
@@ -338,8 +335,7 @@ _OF_A_SESSION: Final = frozenset(
     }
 )
 
-_ANSWERED: Final[dict[str, Callable[[TranslationV1, _Asked, _Outcome], list[Told]]]] = {
-    "initialize": TranslationV1.initialized,
+_ANSWERED: Final[dict[str, Callable[[TranslationV1, ClientRequest, _Outcome], list[Told]]]] = {
     "session/fork": TranslationV1.forked,
     "session/load": TranslationV1.loaded,
     "session/new": TranslationV1.opened,
@@ -350,6 +346,30 @@ _ANSWERED: Final[dict[str, Callable[[TranslationV1, _Asked, _Outcome], list[Told
     "session/set_model": TranslationV1.chosen,
 }
 """By the client's request: what its answer tells."""
+
+_ASKED: Final[dict[str, Callable[[TranslationV1, ClientRequest, ReaderV1], list[Told]]]] = {
+    "session/load": TranslationV1.history_asked,
+    "session/prompt": TranslationV1.prompted,
+    "session/resume": TranslationV1.history_asked,
+}
+"""By the client's request: what it means before it is answered.
+
+The agent may report the history of a session before it answers a request to load or resume it.
+"""
+
+
+def _answer(request: ClientRequest, outcome: _Outcome) -> Any:
+    """Return the result as a wire object in the words of v2, or the error."""
+    message = outcome.message
+    if message.error is not None:
+        return message.error
+    if message.result is None:
+        return MALFORMED
+    if request.method == "initialize":
+        shaped = shapes.initialize_result(outcome.result or {})
+        agent = outcome.reader.structure(shaped, wire.InitializeResponse, "$.result")
+        return MALFORMED if agent is None else agent
+    return message.result
 
 
 def _idle(result: Fields, reader: ReaderV1) -> Any:

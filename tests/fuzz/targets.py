@@ -353,7 +353,7 @@ class _Client:
 
     def cancel(self, choices: Choices) -> None:
         session = self.session(choices)
-        assert self.store.cancel(session).endswith(b"\n")
+        assert self.store.cancel(session).data.endswith(b"\n")
         assert self.store.snapshot(session).permissions == ()
 
     def answer(self, choices: Choices) -> None:
@@ -399,7 +399,7 @@ class _Client:
 
     def forget(self, choices: Choices) -> None:
         session = self.session(choices)
-        self.store.close_session(session)
+        self.store.forget_session(session)
         assert session not in self.store.sessions
         assert self.renderers.pop(session).drawn == drawn(Snapshot(session))
 

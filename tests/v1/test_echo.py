@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from traffic import open_session
 from v1_traffic import (
     Frame,
     chunk,
@@ -216,7 +217,7 @@ def test_many_blocks_cost_no_more_than_their_number() -> None:
 def test_the_message_is_there_before_its_echo() -> None:
     """The store shows a prompt when it makes the request, echoed already."""
     store = acp_client.Store(protocol="v1")
-    store.prompt("s", [wire.TextContent("hello")])
+    open_session(store, "s").prompt("s", [wire.TextContent("hello")])
     snapshot = store.snapshot("s")
     assert conversation(snapshot) == [("user_message", "hello")]
     assert [(one.status, one.echoed) for one in snapshot.prompts] == [("pending", True)]

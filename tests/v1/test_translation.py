@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from traffic import open_session
 from v1_traffic import (
     CANCEL,
     HISTORY,
@@ -163,11 +164,11 @@ def test_a_lost_connection_forgets_what_was_open() -> None:
 def test_the_store_speaks_v1() -> None:
     """Prompting, cancelling and answering through the store are followed like a transport's."""
     store = acp_client.Store(protocol="v1")
-    request = store.prompt(SESSION, [wire.TextContent("hello")])
+    request = open_session(store, SESSION).prompt(SESSION, [wire.TextContent("hello")])
     store.receive(permission(5, {"toolCallId": "c", "title": "T"})[1])
     store.answer_permission(SESSION, 5, "yes")
     store.receive(permission(6, {"toolCallId": "c"})[1])
-    assert b'"id":6' in store.cancel(SESSION)
+    assert b'"id":6' in store.cancel(SESSION).data
     store.receive(ended(request.request_id, "cancelled")[1])
     snapshot = store.snapshot(SESSION)
     assert snapshot.permissions == ()

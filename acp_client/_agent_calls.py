@@ -1,0 +1,101 @@
+"""What the agent asks of the client, as its handlers get it.
+
+A handler is registered for a method, see `Store.handle`. It is called like a subscriber: outside
+the store's lock, in order, after the subscribers were called with what the same read changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from . import wire
+from ._errors import HandlerError, checked
+from ._requests import INTERNAL_ERROR, AgentRequest
+
+
+class _Later:
+    """The type of `LATER`."""
+
+    def __repr__(self) -> str:
+        return "LATER"
+
+
+LATER: Final = _Later()
+"""What a handler returns that will answer later, by its `Responder`."""
+
+
+class Responder:
+    """A request of the agent, and the way to answer it once, from any thread."""
+
+    def __init__(
+        self,
+        request: AgentRequest,
+        answer: Callable[[AgentRequest, Any, wire.Error | None], None],
+        is_open: Callable[[AgentRequest], bool],
+    ) -> None:
+        self._request = request
+        self._answer = answer
+        self._is_open = is_open
+
+    def __repr__(self) -> str:
+        return f"<Responder {self.method} {self.request_id!r}>"
+
+    @property
+    def request_id(self) -> wire.RequestId:
+        """The agent's id of the request."""
+        return self._request.request_id
+
+    @property
+    def method(self) -> str:
+        """The method of the request."""
+        return self._request.method
+
+    @property
+    def params(self) -> Any:
+        """The parameters as parsed JSON, `None` if there are none."""
+        params = self._request.params
+        return params.value if isinstance(params, wire.Json) else params
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the agent still waits: it was not answered, withdrawn or lost."""
+        return self._is_open(self._request)
+
+    def result(self, result: Any = None) -> None:
+        """Answer with a result. Raises `UnknownRequestError` if the request is not open."""
+        self._answer(self._request, result, None)
+
+    def error(self, code: int, message: str, data: Any = None) -> None:
+        """Answer with an error. Raises `UnknownRequestError` if the request is not open."""
+        self._answer(self._request, None, _error_of(HandlerError(code, message, data)))
+
+
+Handler: TypeAlias = Callable[[Responder], Any]
+NotificationHandler: TypeAlias = Callable[[str, Any], object]
+
+
+def answer_by(handler: Handler, responder: Responder) -> None:
+    """Call a handler, and answer with what it returns or raises.
+
+    A request that is open no more by then, since the agent withdrew it, gets no answer.
+    """
+    try:
+        result = handler(responder)
+        if result is not LATER and responder.is_open:
+            responder.result(result)
+    except HandlerError as error:
+        if responder.is_open:
+            responder.error(error.code, error.message, error.data)
+    except BaseException:
+        if responder.is_open:
+            responder.error(INTERNAL_ERROR, "the client failed to answer")
+        raise
+
+
+def _error_of(error: HandlerError) -> wire.Error:
+    """Return the error object of what a handler raised. Raises `InvalidValueError`."""
+    checked(error.code, int, "an error code")
+    checked(error.message, str, "an error message")
+    data = None if error.data is None else wire.Json(error.data)
+    return wire.Error(error.code, error.message, data)

@@ -1,0 +1,211 @@
+"""What the messages of a v2 connection mean, as events of its sessions and of the connection.
+
+Each message of either side becomes pairs of a session id and an event, in order (`Told`); a message
+that changes nothing gives none. The open requests of both sides are in `_requests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from . import _events as facts
+from . import wire
+from ._decode import Report, decode_result, within
+from ._requests import (
+    MALFORMED,
+    AgentRequest,
+    AgentRequests,
+    ClientRequest,
+    ClientRequests,
+    ErrorReceived,
+    NotificationReceived,
+    RequestAnswered,
+    RequestReceived,
+    Told,
+)
+
+RESULTS: Final[dict[str, Any]] = {
+    "initialize": wire.InitializeResponse,
+    "session/new": wire.NewSessionResponse,
+    "session/prompt": wire.PromptResponse,
+    "session/resume": wire.ResumeSessionResponse,
+    "session/set_config_option": wire.SetSessionConfigOptionResponse,
+}
+"""The class of a request's result; that of any other request stays `wire.Json`."""
+
+
+class Conversation:
+    """The messages of one connection that speaks v2."""
+
+    def __init__(self, open_requests: int) -> None:
+        self.client_requests = ClientRequests()
+        self.agent_requests = AgentRequests(open_requests)
+
+    def received(self, message: Any, number: int, report: Report) -> list[Told]:
+        """Follow a message of the agent, which came on line `number`."""
+        match message:
+            case wire.Batch():
+                placed = zip(message.places or range(len(message)), message, strict=True)
+                told = (self.received(each, number, within(report, at)) for at, each in placed)
+                return [one for some in told for one in some]
+            case wire.UnidentifiedError():
+                return [(None, ErrorReceived(message.error))]
+            case wire.Response():
+                return self._answered(message, number, report)
+            case wire.Request():
+                return self._asked(message)
+            case wire.Notification():
+                return self._notified(message)
+        return []
+
+    def sent(self, message: Any) -> list[Told]:
+        """Follow a message of the client."""
+        match message:
+            case wire.Batch():
+                return [told for each in message for told in self.sent(each)]
+            case wire.Response():
+                return self.agent_requests.close(message.id)
+            case wire.Request():
+                return self._requested(message)
+            case wire.Notification(params=wire.CancelSessionNotification() as params):
+                self.agent_requests.cancel(params.session_id)
+                return [(params.session_id, facts.CancelSent())]
+        return []
+
+    def lost(self, error: wire.Error | None) -> list[Told]:
+        """Close all open requests: nothing will be answered."""
+        self.agent_requests.lose()
+        return self.client_requests.lose(error)
+
+    def forget(self, session_id: str) -> None:
+        """Forget what is open in a session."""
+        self.client_requests.forget(session_id)
+        self.agent_requests.forget(session_id)
+
+    def option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Any]:
+        """Return the method and the parameters that set an option."""
+        chosen = {"type": "boolean" if isinstance(value, bool) else "id", "value": value}
+        params = {"sessionId": session_id, "configId": config_id, **chosen}
+        return "session/set_config_option", params
+
+    # --- What the agent asks and reports ---
+
+    def _asked(self, message: wire.Request) -> list[Told]:
+        request_id, params = message.id, message.params
+        if isinstance(params, wire.RequestPermissionRequest):
+            asked = AgentRequest(request_id, "permission", params.session_id)
+            return self.agent_requests.open(asked, facts.PermissionAsked(request_id, params))
+        call = AgentRequest(request_id, "call", None, message.method, params)
+        return self.agent_requests.open(call, RequestReceived(call))
+
+    def _notified(self, message: wire.Notification) -> list[Told]:
+        match message.params:
+            case wire.UpdateSessionNotification() as params:
+                return [(params.session_id, params.update)]
+            case wire.CancelRequestNotification() as params:
+                return self.agent_requests.close(params.request_id)
+        return [(None, NotificationReceived(message.method, message.params))]
+
+    # --- What the client asks ---
+
+    def _requested(self, message: wire.Request) -> list[Told]:
+        params = message.params
+        request = ClientRequest(message.id, message.method, session_of(params), params)
+        match params:
+            case wire.SentPromptRequest():
+                fact = (params.session_id, facts.PromptSent(message.id, params.prompt))
+                return [*self.client_requests.open(request), fact]
+            case wire.ResumeSessionRequest():
+                return self._resumed(request, params)
+        return self.client_requests.open(request)
+
+    def _resumed(self, request: ClientRequest, params: wire.ResumeSessionRequest) -> list[Told]:
+        event: facts.Event = facts.SessionOpened()
+        if params.replay_from is not None:
+            self.client_requests.supersede_replays(params.session_id)
+            request.replay = "newest"
+            event = facts.ReplayBegun()
+        return [*self.client_requests.open(request), (params.session_id, event)]
+
+    # --- Its answers ---
+
+    def _answered(self, response: wire.Response, number: int, report: Report) -> list[Told]:
+        request = self.client_requests.close(response.id)
+        if request is None:
+            return [(None, ErrorReceived(response.error))] if response.error else []
+        answer = _answer(request, response, number, report)
+        effect = None if request.is_forgotten else _EFFECTS.get(request.method)
+        told = [] if effect is None else effect(request, answer)
+        return [*told, (None, RequestAnswered(request, answer))]
+
+
+def session_of(params: Any) -> str | None:
+    """Return the session that parameters name, if they name one."""
+    if isinstance(params, wire.Json):
+        value = params.value
+        session_id = value.get("sessionId") if isinstance(value, dict) else None
+    else:
+        session_id = getattr(params, "session_id", None)
+    return session_id if isinstance(session_id, str) else None
+
+
+def _answer(request: ClientRequest, response: wire.Response, number: int, report: Report) -> Any:
+    """Return the result as a wire object, or the error."""
+    if response.error is not None:
+        return response.error
+    if response.result is None:
+        return MALFORMED
+    kind = RESULTS.get(request.method)
+    if kind is None:
+        return response.result
+    result = decode_result(kind, response.result, number, report)
+    return MALFORMED if result is None else result
+
+
+def _opened(request: ClientRequest, answer: Any) -> list[Told]:
+    if not isinstance(answer, wire.NewSessionResponse):
+        return []
+    return [(answer.session_id, _lists(answer))]
+
+
+def _lists(result: wire.NewSessionResponse | wire.ResumeSessionResponse) -> facts.SessionOpened:
+    return facts.SessionOpened(result.available_commands, result.config_options)
+
+
+def _resume_answered(request: ClientRequest, answer: Any) -> list[Told]:
+    if request.replay == "older":
+        return []
+    events: list[facts.Event] = []
+    if isinstance(answer, wire.ResumeSessionResponse):
+        events.append(_lists(answer))
+    if request.replay == "newest":
+        is_refused = isinstance(answer, wire.Error) and answer is not MALFORMED
+        events.append(facts.ReplayFailed() if is_refused else facts.ReplayEnded())
+    return [(request.session_id, event) for event in events]
+
+
+def _prompt_answered(request: ClientRequest, answer: Any) -> list[Told]:
+    event: facts.Event
+    if isinstance(answer, wire.PromptResponse):
+        event = facts.PromptAccepted(request.request_id, answer.message_id)
+    elif answer is MALFORMED:
+        event = facts.PromptUncertain(request.request_id)
+    else:
+        event = facts.PromptRejected(request.request_id, answer)
+    return [(request.session_id, event)]
+
+
+def _options_set(request: ClientRequest, answer: Any) -> list[Told]:
+    if not isinstance(answer, wire.SetSessionConfigOptionResponse):
+        return []
+    return [(request.session_id, facts.ConfigOptionsSet(answer.config_options))]
+
+
+_EFFECTS: Final[dict[str, Callable[[ClientRequest, Any], list[Told]]]] = {
+    "session/new": _opened,
+    "session/prompt": _prompt_answered,
+    "session/resume": _resume_answered,
+    "session/set_config_option": _options_set,
+}
+"""By the request: what its answer means for a session."""

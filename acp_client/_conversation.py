@@ -6,7 +6,7 @@ that changes nothing gives none. The open requests of both sides are in `_reques
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Final
 
 from . import _events as facts
@@ -78,9 +78,9 @@ class Conversation:
         self.agent_requests.lose()
         return self.client_requests.lose(error)
 
-    def forget(self, session_id: str) -> None:
+    def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
         """Forget what is open in a session."""
-        self.client_requests.forget(session_id)
+        self.client_requests.forget(session_id, awaited)
         self.agent_requests.forget(session_id)
 
     def option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Any]:

@@ -12,6 +12,7 @@ the client answers, the agent withdraws it, or the client cancels the session.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -101,11 +102,14 @@ class ClientRequests:
             if request.session_id == session_id and request.replay == "newest":
                 request.replay = "older"
 
-    def forget(self, session_id: str) -> None:
-        """Let the answers to a session's requests change nothing in it."""
-        for request in self._open.values():
+    def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
+        """Forget the requests of a session; answers to `awaited` ones change nothing in it."""
+        requests, self._open = self._open, {}
+        for request_id, request in requests.items():
             if request.session_id == session_id:
                 request.is_forgotten, request.params = True, None
+            if not request.is_forgotten or request_id in awaited:
+                self._open[request_id] = request
 
     def lose(self, error: wire.Error | None) -> list[Told]:
         """Remove all requests: the connection is lost."""

@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from . import _events as facts
 from . import wire
@@ -428,16 +428,11 @@ class Store(ClientCalls):
         should stop gets `close_session` or `cancel` before. If it reports something of the session
         later, that begins the session again.
         """
-        with self._turn():
-            before = self.snapshot(session_id)
-            prepared = Prepared([], [])
-            self._subscriptions.prepare(prepared, before, Snapshot(session_id), "local")
-            self._messages.forget(session_id)
-            del self._sessions[session_id]
-            self._subscriptions.waiting += prepared.calls
-            self._subscriptions.offers += prepared.offers
-            self._subscriptions.offer()
-        self._subscriptions.deliver()
+        with self._batch("local") as batch:
+            self.snapshot(session_id)
+            self._messages.forget(session_id, self._answer_callbacks)
+            batch.connection.set_requests(self._messages.routes.client_requests)
+            batch.forgotten.append(session_id)
 
     def _known(self, session_id: str) -> str:
         if checked(session_id, str, "a session id") not in self._sessions:
@@ -529,7 +524,7 @@ class Store(ClientCalls):
         """Take turns for one batch; publish what became of it, then call the subscribers."""
         with self._turn():
             drafts = Drafts(self._sessions, self._limits)
-            batch = _Batch(drafts, ConnectionDraft(self._connection), [], [])
+            batch = _Batch(drafts, ConnectionDraft(self._connection))
             yield batch
             self._publish(batch, origin)
         if batch.lines:
@@ -627,14 +622,14 @@ class Store(ClientCalls):
         for session_id, draft in drafts.open.items():
             new = news[session_id] = draft.freeze()
             self._subscriptions.prepare(prepared, before.get(session_id), new, origin)
-        for gone in [old for old in before if old not in news] if drafts.begins_anew else ():
-            self._subscriptions.prepare(prepared, before[gone], Snapshot(gone), origin)
+        gone = [old for old in before if old not in news] if drafts.begins_anew else batch.forgotten
+        for session_id in gone:
+            self._subscriptions.prepare(prepared, before[session_id], Snapshot(session_id), origin)
         self._subscriptions.prepare_connection(prepared, self._connection, connection)
         # From here to `offer` nothing can fail, and no signal handler comes between.
-        if drafts.begins_anew:
-            self._sessions = news
-        else:
-            self._sessions |= news
+        self._sessions = news if drafts.begins_anew else self._sessions | news
+        for session_id in batch.forgotten:
+            del self._sessions[session_id]
         self._connection = connection
         self._to_send += batch.lines
         self._subscriptions.waiting += prepared.calls
@@ -665,9 +660,13 @@ def _put(handlers: dict[str, Any], method: str, handler: Any) -> None:
 
 
 class _Batch(Struct, eq=False):
-    """What one call of the store makes: sessions, the connection, lines to write and calls."""
+    """What one call of the store makes.
+
+    Sessions and the connection, lines to write, calls to make, and sessions that are forgotten.
+    """
 
     drafts: Drafts
     connection: ConnectionDraft
-    lines: list[bytes]
-    calls: list[Call]
+    lines: list[bytes] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ in v2. So what is told in the end does not depend on how the lines were delivere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
@@ -183,13 +183,13 @@ class Connection:
             if isinstance(line, _Line):
                 told += self._told(line, report)
             else:
-                self.routes.forget(line.session_id)
+                self.routes.forget(line.session_id, ())
                 told = [one for one in told if one[0] != line.session_id]
         return told
 
-    def forget(self, session_id: str) -> None:
-        """Take note that the client closes a session: what waits for an answer in it is gone."""
-        self.routes.forget(session_id)
+    def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
+        """Take note that the client forgets a session: what waits for an answer in it is gone."""
+        self.routes.forget(session_id, awaited)
         if self._is_new or not self._settled:
             self._lines.append(_Closing(session_id))
 

@@ -130,7 +130,7 @@ class Conversation:
         try:
             await self.over.wait()
         except asyncio.CancelledError:
-            self._connection.pipe.write(self._connection.store.cancel(self._session_id))
+            self._connection.pipe.write(self._connection.store.cancel(self._session_id).data)
             raise
         finally:
             self._reader.close()
@@ -164,7 +164,7 @@ class Conversation:
         chosen = next(iter(once + fitting), None)
         option_id = chosen.option_id if chosen else None
         store = self._connection.store
-        answer = store.answer_permission(self._session_id, asked.request_id, option_id)
+        answer = store.answer_permission(self._session_id, asked.request_id, option_id).data
         self._connection.pipe.write(answer)
         words = f"{asked.title} -> {chosen.name if chosen else 'no answer'}"
         print(f"\n({acp_client.escape(words, keep_newlines=False)})")

@@ -123,7 +123,9 @@ def main() -> None:
                     for asked in delivery.new.permissions:
                         first = asked.options[0].option_id
                         with suppress(acp_client.UnknownPermissionError):  # nobody asks any more
-                            outbox.put(store.answer_permission(session_id, asked.request_id, first))
+                            outbox.put(
+                                store.answer_permission(session_id, asked.request_id, first).data
+                            )
     connection.close()
 
 

@@ -278,7 +278,9 @@ def obey(connection: Connection, session_id: str, line: str) -> None:
         options = {str(number): option for number, option in enumerate(asked.options, 1)}
         chosen = options[words].option_id if words in options else None
         with suppress(acp_client.UnknownPermissionError):  # the agent does not ask any more
-            connection.outbox.put(store.answer_permission(session_id, asked.request_id, chosen))
+            connection.outbox.put(
+                store.answer_permission(session_id, asked.request_id, chosen).data
+            )
         return
     if words:
         content = [wire.TextContent(text=words)]
@@ -291,7 +293,7 @@ def listen(connection: Connection, session_id: str) -> None:
         try:
             line = sys.stdin.readline()
         except KeyboardInterrupt:
-            connection.outbox.put(connection.store.cancel(session_id))
+            connection.outbox.put(connection.store.cancel(session_id).data)
             continue
         if not line or connection.has_ended:
             return

@@ -42,7 +42,6 @@ OWN_READINGS: dict[int, tuple[str, list[str]]] = {
     459: (BATCH, []),
     460: (BATCH, []),
     475: ("the SDK has no handler for $/cancel_request, we follow it", ["rejected"]),
-    495: ("an id is a string or an integer, so `null` is none", ["invalid_message"]),
 }
 """By the number of the message: why it is read otherwise, and the kinds of problems then."""
 

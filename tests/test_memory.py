@@ -11,7 +11,7 @@ from typing import Any, Literal
 import attrs
 import msgspec
 import pytest
-from traffic import chunk_line, line, permission_line, snapshots, text, update_line
+from traffic import chunk_line, line, open_session, permission_line, snapshots, text, update_line
 
 from acp_client import Delivery, Limits, Memory, Store
 

@@ -51,9 +51,8 @@ def chunk_line(text: str, message_id: str = "m", session: str = "s1") -> bytes:
 
 
 def open_session(store: acp_client.Store, session: str = "s1") -> acp_client.Store:
-    """Let a store know a session, by what a transport sent."""
-    params = {"sessionId": session, "cwd": "/"}
-    store.sent(line(id=f"open {session}", method="session/resume", params=params))
+    """Let a store know a session, by an update that says nothing."""
+    store.receive(update_line("session_info_update", session))
     return store
 
 

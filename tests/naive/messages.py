@@ -18,7 +18,8 @@ def check_shape(message: Json, path: str) -> None:
         raise MalformedError(path, "is not object")
     if message.get("jsonrpc") != "2.0":
         raise MalformedError(f"{path}.jsonrpc", "is not 2.0")
-    if "id" in message:
+    is_error_without_id = message.get("id", 0) is None and "error" in message
+    if "id" in message and (not is_error_without_id or "method" in message):
         parse_scalar("request id", message["id"], f"{path}.id")
     if "method" in message:
         parse_scalar("string", message["method"], f"{path}.method")

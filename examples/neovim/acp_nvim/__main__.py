@@ -118,12 +118,14 @@ class Plugin:
 
     def cancel(self) -> None:
         """Cancel what the agent does."""
-        self._agent.write(self._store.cancel(self._session))
+        self._agent.write(self._store.cancel(self._session).data)
 
     def answer(self, number: int) -> None:
         """Answer a permission request with one of the options that are drawn."""
         asked, option = self._view.options[number - 1]
-        answer = self._store.answer_permission(self._session, asked.request_id, option.option_id)
+        answer = self._store.answer_permission(
+            self._session, asked.request_id, option.option_id
+        ).data
         self._agent.write(answer)
 
 

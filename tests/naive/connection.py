@@ -338,7 +338,7 @@ class Naive:
             initial_lists(session["now"], result)
 
     def resume_answered(
-        self, request: Request, result: Record | None, _error: Json, has_result: bool
+        self, request: Request, result: Record | None, error: Json, has_result: bool
     ) -> None:
         """End the newest replay: a result keeps what it brought, an error undoes it."""
         session = self.session(request["sessionId"])
@@ -346,7 +346,7 @@ class Naive:
             if "newest resume" not in self.rules and result is not None:
                 initial_lists(session["now"], result)
             return
-        ends = has_result if "results" in self.rules else result is not None
+        ends = error is None if "results" in self.rules else result is not None
         if request["replays"] and not ends:
             self.undo_replay(session)
         elif request["replays"]:

@@ -27,7 +27,7 @@ THOUGHT = said("agent_thought", messageId="t")
         ([answered(2, result=None)], ([], False)),
         ([answered(2, result=5)], ([], False)),
         ([answered(2, result={}, error=None)], ([], False)),
-        ([answered(2)], (["user_message"], False)),
+        ([answered(2)], ([], False)),
         ([THOUGHT, AGAIN, refused(2)], ([], True)),
         ([THOUGHT, AGAIN, answered(2, result={})], ([], True)),
         ([THOUGHT, AGAIN, refused(3)], (["user_message"], False)),

@@ -86,6 +86,17 @@ def _select_options(value: Any) -> Any:
     return wire.SessionConfigSelectOptions(items)
 
 
+def _multi_select_items(value: Any) -> Any:
+    if isinstance(value, dict) and "type" in value:
+        return convert(value, wire.StringMultiSelectItems)
+    return convert(value, wire.TitledMultiSelectItems)
+
+
+def _requested_schema(value: Any) -> wire.RequestedSchema:
+    convert(value, wire.ElicitationSchema)
+    return wire.RequestedSchema(value)
+
+
 def _never(_: Any) -> Any:
     raise msgspec.ValidationError("Expected no such key")
 
@@ -95,6 +106,8 @@ _TYPED_HOOKS: Final[dict[Any, Callable[[Any], Any]]] = {
     wire.JsonObject: _raw_object,
     wire.EmbeddedResourceResource: _resource_contents,
     wire.SessionConfigSelectOptions: _select_options,
+    wire.MultiSelectItems: _multi_select_items,
+    wire.RequestedSchema: _requested_schema,
     wire.NeverPresent: _never,
 }
 
@@ -237,6 +250,12 @@ def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T
     return LineReader(number, report, _RECEIVED).structure(result.value, kind, "$.result")
 
 
+def form_schema(request: wire.ElicitationFormMode) -> wire.ElicitationSchema:
+    """Return the schema of a form; what is malformed in it and can be left out is left out."""
+    structure, _ = lenient_path()
+    return structure(request.requested_schema.value, wire.ElicitationSchema)[0]
+
+
 @cache
 def lenient_path() -> tuple[Callable[[Any, type[T]], tuple[T, list[Finding]]], type[Malformed]]:
     """Return what structures a value leniently, and what that raises."""
@@ -324,7 +343,7 @@ class LineReader:
         is_request = "id" in value
         kind = self._followed.get(method)
         params = self._params(
-            kind if (method in _CALLS_WITH_ID) == is_request else None, value, path
+            kind if (method in _NOTIFICATIONS) != is_request else None, value, path
         )
         if params is _MALFORMED:
             if self._followed is not _SENT:
@@ -378,6 +397,8 @@ _MALFORMED: Final[Any] = object()
 _RECEIVED: Final[Mapping[str, Any]] = {
     "session/update": wire.UpdateSessionNotification,
     "session/request_permission": wire.RequestPermissionRequest,
+    "elicitation/create": wire.CreateElicitationRequest,
+    "elicitation/complete": wire.CompleteElicitationNotification,
     "$/cancel_request": wire.CancelRequestNotification,
 }
 """What a store follows of the agent's calls, and the class of the parameters."""
@@ -387,18 +408,19 @@ _SENT: Final[Mapping[str, Any]] = {
     "session/cancel": wire.CancelSessionNotification,
     "session/resume": wire.ResumeSessionRequest,
     "session/set_config_option": wire.SetSessionConfigOptionRequest,
+    "session/list": wire.ListSessionsRequest,
+    "session/close": wire.CloseSessionRequest,
+    "session/delete": wire.DeleteSessionRequest,
+    "tool_call/cancel": wire.CancelToolCallRequest,
+    "terminal/cancel": wire.CancelTerminalRequest,
+    "auth/login": wire.LoginAuthRequest,
 }
 """What a store follows of the client's calls."""
 
-_CALLS_WITH_ID: Final = frozenset(
-    {
-        "session/request_permission",
-        "session/prompt",
-        "session/resume",
-        "session/set_config_option",
-    }
+_NOTIFICATIONS: Final = frozenset(
+    {"session/update", "session/cancel", "elicitation/complete", "$/cancel_request"}
 )
-"""The followed calls that are requests; the others are notifications."""
+"""The followed calls that are notifications; the others are requests."""
 
 
 def _is_error_without_id(value: dict[str, Any]) -> bool:

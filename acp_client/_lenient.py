@@ -31,6 +31,7 @@ from attrs import define
 from msgspec import Struct, UnsetType
 
 from . import wire
+from ._errors import InvalidValueError
 from ._json import Json
 from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
 from ._lenient_scalars import (
@@ -114,6 +115,17 @@ def _array_factory(kind: Any, converter: cattrs.Converter) -> Any:
     return _ignoring_kind(_items_hook(get_args(kind)[0], converter))
 
 
+def _members_factory(kind: Any, converter: cattrs.Converter) -> Any:
+    """Build the hook of an object whose keys are free."""
+    member_hook = _hook(get_args(kind)[1], converter)
+
+    def structure_members(value: Any) -> dict[str, Any]:
+        members = json_object(value).items()
+        return {key: _findings.attempt(key, member_hook, item) for key, item in members}
+
+    return _ignoring_kind(structure_members)
+
+
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     """Build the hook of an open union of tagged Structs, be it of one."""
     parts = get_args(kind) or (kind,)
@@ -121,11 +133,12 @@ def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     config = members[0].__struct_config__
     hooks = {member.__struct_config__.tag: _struct_hook(member, converter) for member in members}
     required = () if "tool_call" in hooks else _unknown_keys(hooks)
+    unknown = _unknown_mode if config.tag_field == "mode" else _unknown
 
     def structure_union(value: Any) -> Any:
         tag = _tag(json_object(value), config.tag_field)
         hook = hooks.get(tag)
-        return hook(value) if hook else _unknown(value, required)
+        return hook(value) if hook else unknown(value, required)
 
     return _ignoring_kind(structure_union)
 
@@ -147,6 +160,16 @@ def _unknown(value: dict[str, Any], required: tuple[str, ...]) -> wire.Unknown:
     for key in required:
         _tag(value, key)
     return wire.Unknown(value)
+
+
+def _unknown_mode(value: dict[str, Any], _: tuple[str, ...]) -> wire.ElicitationUnknownMode:
+    _any_mode()(value)
+    return wire.ElicitationUnknownMode(value)
+
+
+@cache
+def _any_mode() -> Hook:
+    return _struct_hook(wire.Elicitation, _converter)
 
 
 def _literal_factory(kind: Any, _: cattrs.Converter) -> Any:
@@ -243,10 +266,17 @@ def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
                     given[slot.name] = item
             elif slot.required:
                 raise Malformed("is missing", slot.key)
-        return kind(**given)
+        return _made(kind, given)
 
     special = _SPECIAL_STRUCTS.get(kind)
     return (lambda value: special(value, structure_struct)) if special else structure_struct
+
+
+def _made(kind: Any, given: dict[str, Any]) -> Any:
+    try:
+        return kind(**given)
+    except InvalidValueError as error:
+        raise Malformed(str(error)) from None
 
 
 def _slot(owner: Any, item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
@@ -332,6 +362,23 @@ def _select_options(value: Any) -> Any:
     return wire.SessionConfigSelectOptions(_first_good(value, hooks))
 
 
+def _multi_select_items(value: Any) -> Any:
+    """Choices have titles, or the type `string`, or a type that is not known."""
+    tag = json_object(value).get("type")
+    if isinstance(tag, str) and tag != "string":
+        return wire.UnknownMultiSelectItems(value)
+    kinds: list[Any] = [wire.StringMultiSelectItems, wire.TitledMultiSelectItems]
+    if tag is None:
+        kinds.reverse()
+    return _first_good(value, [structurer(kind) for kind in kinds])
+
+
+def _requested_schema(value: Any) -> wire.RequestedSchema:
+    """Check a form's schema; what is wrong in it and can be left out is reported, and stays."""
+    structurer(wire.ElicitationSchema)(value)
+    return wire.RequestedSchema(value)
+
+
 def _items_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     item_hook = _hook(kind, converter)
     return lambda value: _strict_items(value, item_hook)
@@ -356,7 +403,7 @@ def _state(value: Any, structure_struct: Hook) -> Any:
     if state not in _STATES:
         return wire.UnknownStateUpdate(_without(value, "sessionUpdate"))
     if state != "idle":
-        return structure_struct(_without(value, "stopReason", "error"))
+        return structure_struct(_without(value, "stopReason", "error", "usage"))
     reason = value.get("stopReason")
     if isinstance(reason, str) and reason not in _STOP_REASONS:
         return _unknown_stop(value, structure_struct)
@@ -365,9 +412,11 @@ def _state(value: Any, structure_struct: Hook) -> Any:
 
 def _unknown_stop(value: dict[str, Any], structure_struct: Hook) -> wire.UnknownStateUpdate:
     known = structure_struct(_without(value, "stopReason", "error"))
-    parts: dict[str, Any] = _without(value, "sessionUpdate", "background", "_meta")
+    parts: dict[str, Any] = _without(value, "sessionUpdate", "background", "usage", "_meta")
     if known.background is not None:
         parts["background"] = [wire.to_builtins(item) for item in known.background]
+    if known.usage is not None:
+        parts["usage"] = wire.to_builtins(known.usage)
     if known.meta is not None:
         parts["_meta"] = known.meta
     return wire.UnknownStateUpdate(parts)
@@ -400,6 +449,7 @@ def _make_converter() -> cattrs.Converter:
         float: number,
         bytes: from_base64,
         wire.JsonObject: raw_object,
+        wire.RequestedSchema: _requested_schema,
     }
     for kind, hook in plain.items():
         converter.register_structure_hook(kind, _ignoring_kind(hook))
@@ -407,6 +457,7 @@ def _make_converter() -> cattrs.Converter:
         (_is_struct, _struct_factory),
         (_is_tagged, _union_factory),
         (lambda kind: get_origin(kind) is tuple, _array_factory),
+        (lambda kind: get_origin(kind) is dict, _members_factory),
         (lambda kind: get_origin(kind) is Literal, _literal_factory),
         (lambda kind: get_origin(kind) is Annotated, _constrained_factory),
     ]
@@ -429,6 +480,7 @@ _EXACT_KINDS: Final[dict[Any, Callable[[Any, Any], Any]]] = {
     ),
     wire.EmbeddedResourceResource: _ignoring_kind(_resource_contents),
     wire.SessionConfigSelectOptions: _ignoring_kind(_select_options),
+    wire.MultiSelectItems: _ignoring_kind(_multi_select_items),
 }
 """Types whose subclasses, or whose parts, have hooks of their own."""
 

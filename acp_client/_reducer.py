@@ -214,6 +214,10 @@ def _plan_update(draft: Draft, update: wire.PlanUpdate) -> None:
     draft.plan(plan_key(update.plan), update.plan)
 
 
+def _plan_removed(draft: Draft, update: wire.PlanRemoved) -> None:
+    draft.remove_plan(update.plan_id)
+
+
 def _unknown(draft: Draft, update: wire.Unknown) -> None:
     draft.unknown(update)
 
@@ -386,6 +390,7 @@ _ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
     wire.TerminalUpdate: _terminal_update,
     wire.TerminalOutputChunk: _terminal_output_chunk,
     wire.PlanUpdate: _plan_update,
+    wire.PlanRemoved: _plan_removed,
     wire.AvailableCommandsUpdate: _available_commands_update,
     wire.ConfigOptionUpdate: _config_option_update,
     wire.SessionInfoUpdate: _session_info_update,

@@ -119,6 +119,30 @@ class _Places(Struct, gc=False, eq=False):
         return base._changed(replaced, keys, values) if replaced or keys else base
 
 
+class _PlanPlaces(_Places, gc=False, eq=False):
+    """The drafts of the plans, which are the only entities that an agent can remove."""
+
+    removed: set[str] = field(default_factory=set)
+
+    def remove(self, plan_id: str) -> None:
+        self.drafts.pop(plan_id, None)
+        if self.base._place(plan_id) >= 0:
+            self.removed.add(plan_id)
+
+    def find(self, key: Any) -> tuple[int, Any]:
+        """Return the place and the value of a plan; one that was removed is new."""
+        return (self.count, None) if key in self.removed else super().find(key)
+
+    def freeze(self) -> Keyed[Any]:
+        if not self.removed:
+            return super().freeze()
+        plans = dict(zip(self.base._keys(), self.base, strict=True))
+        for key in self.removed:
+            del plans[key]
+        plans.update((key, draft.freeze()) for key, draft in self.drafts.items())
+        return type(self.base)._of(plans.items())
+
+
 class Draft(Struct, gc=False, eq=False):
     """A session in the making."""
 
@@ -126,7 +150,7 @@ class Draft(Struct, gc=False, eq=False):
     limits: Limits
     _entries: _Places
     _terminals: _Places | None = None
-    _plans: _Places | None = None
+    _plans: _PlanPlaces | None = None
     _parts: dict[str, EntityDraft] | None = None
     _notices: list[wire.Notice] | None = None
     _permissions: dict[wire.RequestId, Permission] | None = None
@@ -175,11 +199,16 @@ class Draft(Struct, gc=False, eq=False):
         draft.limit = self.limits.terminal_bytes
         return draft
 
-    def plan(self, plan_id: str, plan: wire.PlanItems | wire.Unknown) -> None:
-        plans = self._plans
-        if plans is None:
-            plans = self._plans = _Places(self.base.plans, len(self.base.plans))
-        plans.whole(plan_id).value = plan
+    def plan(self, plan_id: str, plan: wire.PlanUpdateContent) -> None:
+        self._open_plans().whole(plan_id).value = plan
+
+    def remove_plan(self, plan_id: str) -> None:
+        self._open_plans().remove(plan_id)
+
+    def _open_plans(self) -> _PlanPlaces:
+        if self._plans is None:
+            self._plans = _PlanPlaces(self.base.plans, len(self.base.plans))
+        return self._plans
 
     def part(self, name: str, entity: Entity) -> EntityDraft:
         """Return the draft of a field of the session that is patched: its usage or its info."""

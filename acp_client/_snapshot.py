@@ -217,7 +217,7 @@ class Terminals(Keyed[Terminal]):
         return cls._of((terminal.terminal_id, terminal) for terminal in given)
 
 
-class Plans(Keyed["wire.PlanItems | wire.Unknown"]):
+class Plans(Keyed["wire.PlanUpdateContent"]):
     """The plans in order of first appearance; `get(plan_id)` finds one."""
 
     @classmethod
@@ -426,9 +426,9 @@ def entry_key(entry: Entry, place: int) -> Hashable:
             return place
 
 
-def plan_key(plan: wire.PlanItems | wire.Unknown) -> str:
+def plan_key(plan: wire.PlanUpdateContent) -> str:
     """Return a plan's id."""
-    if isinstance(plan, wire.PlanItems):
+    if not isinstance(plan, wire.Unknown):
         return plan.plan_id
     plan_id: str = plan.value["planId"]
     return plan_id

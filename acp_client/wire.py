@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, Uni
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from ._errors import InvalidValueError
 from ._json import Json
 
 __all__ = [
@@ -37,8 +38,10 @@ __all__ = [
     "AgentThoughtChunk",
     "Annotations",
     "AudioContent",
+    "AuthMethod",
     "AuthMethodAgent",
     "AuthMethodTerminal",
+    "AuthStatusUpdateNotification",
     "AvailableCommand",
     "AvailableCommandInput",
     "AvailableCommandsUpdate",
@@ -47,16 +50,28 @@ __all__ = [
     "BackgroundWork",
     "Batch",
     "BlobResourceContents",
+    "BooleanPropertySchema",
     "CancelRequestNotification",
     "CancelSessionNotification",
+    "CancelTerminalRequest",
+    "CancelTerminalResponse",
+    "CancelToolCallRequest",
+    "CancelToolCallResponse",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
     "Command",
     "CommandPermissionSubject",
     "CompactionSummaryChunk",
     "CompactionUpdate",
+    "CompleteElicitationNotification",
     "ConfigOptionUpdate",
     "Content",
     "ContentBlock",
     "Cost",
+    "CreateElicitationRequest",
+    "CreateElicitationResponse",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
     "Diff",
     "DiffAdd",
     "DiffChange",
@@ -65,25 +80,44 @@ __all__ = [
     "DiffModify",
     "DiffMove",
     "DiffPatch",
+    "Elicitation",
+    "ElicitationFormMode",
+    "ElicitationPropertySchema",
+    "ElicitationSchema",
+    "ElicitationUnknownMode",
+    "ElicitationUrlMode",
     "EmbeddedResource",
     "EmbeddedResourceResource",
+    "EnumOption",
     "EnvVariable",
     "Error",
     "Icon",
     "ImageContent",
     "Implementation",
     "InitializeResponse",
+    "IntegerPropertySchema",
     "Json",
     "JsonObject",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "LoginAuthRequest",
+    "LoginAuthResponse",
+    "LogoutAuthResponse",
     "McpCapabilities",
     "Message",
     "MetaOnly",
+    "MultiSelectItems",
+    "MultiSelectPropertySchema",
     "NewSessionResponse",
     "Notice",
     "Notification",
+    "NumberPropertySchema",
     "PermissionOption",
     "PlanEntry",
+    "PlanFile",
     "PlanItems",
+    "PlanMarkdown",
+    "PlanRemoved",
     "PlanUpdate",
     "PlanUpdateContent",
     "PromptCapabilities",
@@ -94,6 +128,7 @@ __all__ = [
     "RequestId",
     "RequestPermissionRequest",
     "RequestPermissionSubject",
+    "RequestedSchema",
     "ResourceLink",
     "Response",
     "ResumeSessionRequest",
@@ -106,11 +141,14 @@ __all__ = [
     "SessionConfigSelectGroup",
     "SessionConfigSelectOption",
     "SessionConfigSelectOptions",
+    "SessionInfo",
     "SessionInfoUpdate",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "SetSessionConfigOptionResponse",
     "StateUpdate",
+    "StringMultiSelectItems",
+    "StringPropertySchema",
     "Terminal",
     "TerminalCapabilities",
     "TerminalExitStatus",
@@ -121,6 +159,7 @@ __all__ = [
     "TextCommandInput",
     "TextContent",
     "TextResourceContents",
+    "TitledMultiSelectItems",
     "ToolCallCapabilities",
     "ToolCallContent",
     "ToolCallContentChunk",
@@ -129,9 +168,11 @@ __all__ = [
     "ToolCallUpdate",
     "UnidentifiedError",
     "Unknown",
+    "UnknownMultiSelectItems",
     "UnknownStateUpdate",
     "UnsetType",
     "UpdateSessionNotification",
+    "Usage",
     "UsageUpdate",
     "UserMessage",
     "UserMessageChunk",
@@ -141,6 +182,7 @@ __all__ = [
 RequestId: TypeAlias = int | str
 """A JSON-RPC id. `1` and `"1"` are two ids."""
 
+_Size = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 _Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _ErrorCode = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
@@ -476,6 +518,22 @@ class PlanItems(_Typed, frozen=True, gc=False, tag="items"):
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
+class PlanMarkdown(_Typed, frozen=True, gc=False, tag="markdown"):
+    """A plan as Markdown text."""
+
+    plan_id: str
+    content: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PlanFile(_Typed, frozen=True, gc=False, tag="file"):
+    """A plan in a file. The URI is kept as it came, unchecked."""
+
+    plan_id: str
+    uri: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
 class TextCommandInput(_Typed, frozen=True, gc=False, tag="text"):
     """A command takes free text; `hint` says what."""
 
@@ -502,11 +560,11 @@ class SessionConfigSelectGroup(_Whole, frozen=True, gc=False):
 
 
 if TYPE_CHECKING:
-    PlanUpdateContent: TypeAlias = PlanItems | Unknown
+    PlanUpdateContent: TypeAlias = PlanItems | PlanMarkdown | PlanFile | Unknown
     AvailableCommandInput: TypeAlias = TextCommandInput | Unknown
     _SelectOptions = tuple[SessionConfigSelectOption | SessionConfigSelectGroup, ...]
 else:
-    PlanUpdateContent = PlanItems | _NoVariant
+    PlanUpdateContent = PlanItems | PlanMarkdown | PlanFile
     AvailableCommandInput = TextCommandInput | _NoVariant
     _SelectOptions = tuple
 
@@ -588,6 +646,18 @@ else:
     BackgroundWork = BackgroundTerminal | BackgroundToolCall
 
 
+class Usage(_Whole, frozen=True, gc=False):
+    """The tokens that a turn has used."""
+
+    total_tokens: _Count
+    input_tokens: _Count
+    output_tokens: _Count
+    thought_tokens: _Count | None = None
+    cached_read_tokens: _Count | None = None
+    cached_write_tokens: _Count | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
 class Cost(_Whole, frozen=True, gc=False):
     """What a session has cost so far; `currency` is an ISO 4217 code."""
 
@@ -650,7 +720,7 @@ class AgentThought(_Patch, frozen=True, gc=False, tag="agent_thought"):
 class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_update"):
     """The session's foreground work, and the background work beside it.
 
-    `stop_reason` belongs to `idle` alone, `error` to the stop reason `error`.
+    `stop_reason` and `usage` belong to `idle` alone, `error` to the stop reason `error`.
     """
 
     state: Literal["running", "idle", "requires_action"]
@@ -661,14 +731,16 @@ class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_
         | None
     ) = None
     error: Error | None = None
+    usage: Usage | None = None
 
     def normalized(self) -> StateUpdate:
         """Return the state without keys that do not belong to it."""
-        reason = self.stop_reason if self.state == "idle" else None
+        idle = self.state == "idle"
+        reason, usage = (self.stop_reason, self.usage) if idle else (None, None)
         error = self.error if reason == "error" else None
-        if reason == self.stop_reason and error is self.error:
+        if reason == self.stop_reason and error is self.error and usage is self.usage:
             return self
-        return StateUpdate(self.state, self.background, self.meta, reason, error)
+        return StateUpdate(self.state, self.background, self.meta, reason, error, usage)
 
 
 class ToolCallContentChunk(_Patch, frozen=True, gc=False, tag="tool_call_content_chunk"):
@@ -720,6 +792,13 @@ class PlanUpdate(_Patch, frozen=True, gc=False, tag="plan_update"):
     """Creates or replaces a plan."""
 
     plan: PlanUpdateContent
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class PlanRemoved(_Patch, frozen=True, gc=False, tag="plan_removed"):
+    """Removes a plan."""
+
+    plan_id: str
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
@@ -796,6 +875,7 @@ if TYPE_CHECKING:
         | TerminalUpdate
         | TerminalOutputChunk
         | PlanUpdate
+        | PlanRemoved
         | AvailableCommandsUpdate
         | ConfigOptionUpdate
         | SessionInfoUpdate
@@ -876,6 +956,214 @@ class RequestPermissionRequest(_Whole, frozen=True, gc=False):
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
+# --- Elicitations ---
+
+
+class EnumOption(_Whole, frozen=True, gc=False):
+    """One choice of a form's field, with the title under which it is shown."""
+
+    const: str
+    title: str
+    description: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class _PropertySchema(_Typed, frozen=True, gc=False, kw_only=True):
+    """A field of a form."""
+
+    title: str | None = None
+    description: str | None = None
+
+
+class StringPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="string"):
+    """A field of a form that takes a string, perhaps one of `enum` or `one_of`."""
+
+    min_length: _Size | None = None
+    max_length: _Size | None = None
+    pattern: str | None = None
+    format: str | None = None
+    default: str | None = None
+    enum: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+    one_of: Annotated[tuple[EnumOption, ...], Meta(min_length=1)] | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class NumberPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="number"):
+    """A field of a form that takes a number."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    default: float | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class IntegerPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="integer"):
+    """A field of a form that takes an integer."""
+
+    minimum: _Integer | None = None
+    maximum: _Integer | None = None
+    default: _Integer | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class BooleanPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="boolean"):
+    """A field of a form that is on or off."""
+
+    default: bool | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class MultiSelectItems:
+    """What a field of a form that takes several choices may hold."""
+
+    __slots__ = ()
+
+
+class StringMultiSelectItems(_Typed, MultiSelectItems, frozen=True, gc=False, tag="string"):
+    """Choices that are shown as they are."""
+
+    enum: Annotated[tuple[str, ...], Meta(min_length=1)]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class TitledMultiSelectItems(_Whole, MultiSelectItems, frozen=True, gc=False):
+    """Choices with titles."""
+
+    any_of: Annotated[tuple[EnumOption, ...], Meta(min_length=1)]
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class UnknownMultiSelectItems(Unknown, MultiSelectItems):
+    """Choices of a type that is not known."""
+
+    __slots__ = ()
+
+
+class MultiSelectPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="array"):
+    """A field of a form that takes several choices."""
+
+    items: MultiSelectItems
+    min_items: _Count | None = None
+    max_items: _Count | None = None
+    default: tuple[str, ...] | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+if TYPE_CHECKING:
+    ElicitationPropertySchema: TypeAlias = (
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
+        | Unknown
+    )
+else:
+    ElicitationPropertySchema = (
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
+    )
+
+
+class ElicitationSchema(_Whole, frozen=True, gc=False):
+    """The fields of a form, by the names under which their values are answered."""
+
+    type: Literal["object"]
+    properties: dict[str, ElicitationPropertySchema]
+    title: str | None = None
+    description: str | None = None
+    required: tuple[str, ...] | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class RequestedSchema(JsonObject):
+    """An `ElicitationSchema` that was checked, kept exactly as it came."""
+
+    __slots__ = ()
+
+
+class Elicitation(_Whole, frozen=True, gc=False, kw_only=True, tag_field="mode", tag=str):
+    """What every mode of an elicitation has.
+
+    It belongs to a session, perhaps to one of its tool calls, or else to a request of the client.
+    """
+
+    message: str
+    session_id: str | None = None
+    tool_call_id: str | None = None
+    request_id: _Integer | str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+    def __post_init__(self) -> None:
+        """Raise `InvalidValueError` for a scope that is missing or given twice."""
+        if (self.session_id is None) == (self.request_id is None):
+            raise InvalidValueError("must have either sessionId or requestId")
+
+
+class ElicitationFormMode(Elicitation, frozen=True, gc=False, kw_only=True, tag="form"):
+    """The agent asks the user to fill in a form."""
+
+    requested_schema: RequestedSchema
+
+
+class ElicitationUrlMode(Elicitation, frozen=True, gc=False, kw_only=True, tag="url"):
+    """The agent asks the user to visit a URL, which is kept as it came, unchecked."""
+
+    elicitation_id: str
+    url: str
+
+
+class ElicitationUnknownMode(Unknown):
+    """An elicitation of a mode that is not known: the raw parameters."""
+
+    __slots__ = ()
+
+    @property
+    def message(self) -> str:
+        """What the agent says."""
+        return self.value["message"]  # type: ignore[no-any-return]  # checked when it was decoded
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that it belongs to, if it belongs to one."""
+        return self.value.get("sessionId")  # type: ignore[no-any-return]  # the same
+
+    @property
+    def request_id(self) -> RequestId | None:
+        """The request of the client that it belongs to, if it belongs to one."""
+        found: RequestId | float | None = self.value.get("requestId")
+        return int(found) if isinstance(found, float) else found  # `1.0` is 1
+
+
+if TYPE_CHECKING:
+    CreateElicitationRequest: TypeAlias = (
+        ElicitationFormMode | ElicitationUrlMode | ElicitationUnknownMode
+    )
+else:
+    CreateElicitationRequest = ElicitationFormMode | ElicitationUrlMode
+
+
+class CreateElicitationResponse(_Whole, frozen=True, gc=False):
+    """The result of `elicitation/create`: `accept`, `decline` or `cancel`, and a form's values."""
+
+    action: str
+    content: JsonObject | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CompleteElicitationNotification(_Whole, frozen=True, gc=False):
+    """The parameters of `elicitation/complete`: what the user did at a URL is done."""
+
+    elicitation_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+# --- Other parameters and results ---
+
+
 class CancelRequestNotification(_Whole, frozen=True, gc=False):
     """The parameters of `$/cancel_request`: a request that needs no answer any more."""
 
@@ -929,6 +1217,117 @@ class SetSessionConfigOptionRequest(_Whole, frozen=True, gc=False):
     """The parameters of `session/set_config_option`, as far as a store needs them."""
 
     session_id: str
+    config_id: str | None = None
+    value: Json | None = None
+
+
+class ListSessionsRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/list`; a `cursor` asks for the page after another one."""
+
+    cwd: str | None = None
+    cursor: str | None = None
+    archived: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class SessionInfo(_Whole, frozen=True, gc=False):
+    """A session that an agent knows. Paths are kept as they came, unchecked."""
+
+    session_id: str
+    cwd: str
+    additional_directories: tuple[str, ...] = ()
+    title: str | None = None
+    updated_at: _DateTime | None = None
+    archived: bool | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class ListSessionsResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/list`: a page of sessions, and the cursor of the next page."""
+
+    sessions: tuple[SessionInfo, ...]
+    next_cursor: str | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CloseSessionRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/close`."""
+
+    session_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CloseSessionResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/close`."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class DeleteSessionRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `session/delete`."""
+
+    session_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class DeleteSessionResponse(_Whole, frozen=True, gc=False):
+    """The result of `session/delete`."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CancelToolCallRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `tool_call/cancel`."""
+
+    session_id: str
+    tool_call_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CancelToolCallResponse(_Whole, frozen=True, gc=False):
+    """The result of `tool_call/cancel`."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CancelTerminalRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `terminal/cancel`."""
+
+    session_id: str
+    terminal_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class CancelTerminalResponse(_Whole, frozen=True, gc=False):
+    """The result of `terminal/cancel`."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class LoginAuthRequest(_Whole, frozen=True, gc=False):
+    """The parameters of `auth/login` (v1: `authenticate`)."""
+
+    method_id: str
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class LoginAuthResponse(_Whole, frozen=True, gc=False):
+    """The result of `auth/login` (v1: `authenticate`)."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class LogoutAuthResponse(_Whole, frozen=True, gc=False):
+    """The result of `auth/logout` (v1: `logout`)."""
+
+    meta: JsonObject | None = field(default=None, name="_meta")
+
+
+class AuthStatusUpdateNotification(_Whole, frozen=True, gc=False):
+    """The parameters of `auth/status_update`, without the accounts, which are not to be kept."""
+
+    state: str
+    meta: JsonObject | None = field(default=None, name="_meta")
 
 
 class NewSessionResponse(_Whole, frozen=True, gc=False):
@@ -941,7 +1340,10 @@ class NewSessionResponse(_Whole, frozen=True, gc=False):
 
 
 class ResumeSessionResponse(_Whole, frozen=True, gc=False):
-    """The result of `session/resume`; a list that is `UNSET` was not given."""
+    """The result of `session/resume`, in v1 also of `session/load`.
+
+    A list that is `UNSET` was not given.
+    """
 
     config_options: tuple[SessionConfigOption, ...] | UnsetType = UNSET
     available_commands: tuple[AvailableCommand, ...] | UnsetType = UNSET
@@ -978,30 +1380,43 @@ class McpCapabilities(_Whole, frozen=True, gc=False):
 
     stdio: MetaOnly | None = None
     http: MetaOnly | None = None
+    acp: MetaOnly | None = None
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
 class SessionCapabilities(_Whole, frozen=True, gc=False):
-    """What an agent can do with sessions."""
+    """What an agent can do with sessions. `list`, `resume` and `close` are said in v1 alone."""
 
     prompt: PromptCapabilities | None = None
     mcp: McpCapabilities | None = None
     delete: MetaOnly | None = None
     additional_directories: MetaOnly | None = None
+    system_prompt: MetaOnly | None = None
+    fork: MetaOnly | None = None
+    archive: MetaOnly | None = None
+    status: MetaOnly | None = None
+    title: MetaOnly | None = None
+    list: MetaOnly | None = None
+    resume: MetaOnly | None = None
+    close: MetaOnly | None = None
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
 class AgentAuthCapabilities(_Whole, frozen=True, gc=False):
-    """What an agent can do about authentication."""
+    """What an agent can do about authentication. `logout` is said in v1 alone."""
 
+    status: MetaOnly | None = None
+    logout: MetaOnly | None = None
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
 class AgentCapabilities(_Whole, frozen=True, gc=False):
-    """What an agent can do."""
+    """What an agent can do. `load_session` is said in v1 alone."""
 
     session: SessionCapabilities | None = None
     auth: AgentAuthCapabilities | None = None
+    providers: MetaOnly | None = None
+    load_session: bool = False
     meta: JsonObject | None = field(default=None, name="_meta")
 
 
@@ -1057,6 +1472,7 @@ class Notification(Struct, frozen=True, gc=False):
         UpdateSessionNotification
         | CancelSessionNotification
         | CancelRequestNotification
+        | CompleteElicitationNotification
         | Json
         | None
     ) = None
@@ -1072,6 +1488,13 @@ class Request(Struct, frozen=True, gc=False):
         | PromptRequest
         | ResumeSessionRequest
         | SetSessionConfigOptionRequest
+        | ListSessionsRequest
+        | CloseSessionRequest
+        | DeleteSessionRequest
+        | CancelToolCallRequest
+        | CancelTerminalRequest
+        | LoginAuthRequest
+        | CreateElicitationRequest
         | Json
         | None
     ) = None

@@ -42,6 +42,7 @@ OWN_READINGS: dict[int, tuple[str, list[str]]] = {
     459: (BATCH, []),
     460: (BATCH, []),
     475: ("the SDK has no handler for $/cancel_request, we follow it", ["rejected"]),
+    573: ("the schema of a form stays as it came", ["defaulted"]),
 }
 """By the number of the message: why it is read otherwise, and the kinds of problems then."""
 

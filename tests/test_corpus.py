@@ -24,7 +24,7 @@ RESULTS: dict[str, Any] = {
     "session/set_config_option": wire.SetSessionConfigOptionResponse,
 }
 
-UNFOLLOWED = ("elicitation/", "session/list", "_example.com/", "fs/", "session/holo")
+UNFOLLOWED = ("session/list", "_example.com/", "fs/", "session/holo")
 """Methods that change no session, so that nobody looks at what they carry."""
 
 

@@ -16,7 +16,13 @@ from traffic import chunk_line, line, permission_line, update_line
 
 import acp_client
 from acp_client import Problem, _lenient, decode, wire
-from acp_client._decode import Refused, decode_result, decode_unknown, decode_update
+from acp_client._decode import (
+    Refused,
+    decode_result,
+    decode_unknown,
+    decode_update,
+    form_schema,
+)
 from acp_client._json import TooDeep, parse
 
 CHUNK = {"sessionUpdate": "agent_message_chunk", "messageId": "m"}
@@ -251,6 +257,10 @@ def test_a_malformed_answer_is_told_with_its_fault(members: dict[str, Any], path
     [
         (permission_line(1), wire.RequestPermissionRequest),
         (line(method="$/cancel_request", params={"requestId": 1}), wire.CancelRequestNotification),
+        (
+            line(method="elicitation/complete", params={"elicitationId": "e"}),
+            wire.CompleteElicitationNotification,
+        ),
         (line(method="_example.com/x", params={"a": 1}), wire.Json),
         (line(method="_example.com/x", params=None), wire.Json),
         (line(method="_example.com/x"), type(None)),
@@ -269,6 +279,9 @@ def test_what_the_agent_calls(data: bytes, kind: type) -> None:
     assert type(message.params) is kind
 
 
+OPTION_REQUEST = wire.SetSessionConfigOptionRequest
+
+
 @pytest.mark.parametrize(
     ("method", "params", "kind"),
     [
@@ -277,6 +290,17 @@ def test_what_the_agent_calls(data: bytes, kind: type) -> None:
         ("session/prompt", {"sessionId": "s", "prompt": 5}, wire.SentPromptRequest),
         ("session/resume", {"sessionId": "s", "cwd": "/"}, wire.ResumeSessionRequest),
         ("session/set_config_option", {"sessionId": "s"}, wire.SetSessionConfigOptionRequest),
+        (
+            "session/set_config_option",
+            {"sessionId": "s", "configId": 5, "value": 5},
+            OPTION_REQUEST,
+        ),
+        ("session/list", {"cursor": "c"}, wire.ListSessionsRequest),
+        ("session/close", {"sessionId": "s"}, wire.CloseSessionRequest),
+        ("session/delete", {"sessionId": "s"}, wire.DeleteSessionRequest),
+        ("tool_call/cancel", {"sessionId": "s", "toolCallId": "c"}, wire.CancelToolCallRequest),
+        ("terminal/cancel", {"sessionId": "s", "terminalId": "t"}, wire.CancelTerminalRequest),
+        ("auth/login", {"methodId": "m"}, wire.LoginAuthRequest),
         ("session/new", {"cwd": "/"}, wire.Json),
         ("session/request_permission", {}, wire.Json),
     ],
@@ -431,3 +455,174 @@ def test_an_unknown_variant_is_known_by_its_tag(
         acp_client.wire.UpdateSessionNotification("s1", acp_client.wire.Unknown(params["update"])),
     )
     assert problems == ()
+
+
+# --- Elicitations ---
+
+TITLED = {"const": "a", "title": "A"}
+FORM = {
+    "type": "object",
+    "title": 5,
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "default": 5},
+        "age": {"type": "integer", "maximum": 150},
+        "size": {"type": "number"},
+        "ok": {"type": "boolean", "title": "Ok?"},
+        "many": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+        "titled": {"type": "array", "items": {"anyOf": [TITLED]}, "default": ["a", 5]},
+        "both": {"type": "array", "items": {"type": "string", "anyOf": [TITLED]}},
+        "other": {"type": "array", "items": {"type": "_x", "y": None}},
+        "new": {"type": "_x", "z": 1},
+    },
+    "required": ["name"],
+}
+
+
+def elicitation_line(**params: Any) -> bytes:
+    """Write an elicitation of the agent as a line."""
+    return line(id=7, method="elicitation/create", params={"message": "m", **params})
+
+
+def test_a_form_is_kept_as_it_came_and_can_be_read() -> None:
+    """The schema of a form is checked and kept raw; what is malformed is left out in reading it."""
+    data = elicitation_line(mode="form", sessionId="s", toolCallId=5, requestedSchema=FORM)
+    message, problems = decode(data)
+    assert isinstance(message, wire.Request)
+    assert isinstance(message.params, wire.ElicitationFormMode)
+    assert message.params.requested_schema == wire.JsonObject(FORM)
+    assert (message.params.session_id, message.params.tool_call_id) == ("s", None)
+    assert [(one.kind, one.path) for one in problems] == [
+        ("defaulted", "$.params.toolCallId"),
+        ("defaulted", "$.params.requestedSchema.properties.name.default"),
+        ("skipped", "$.params.requestedSchema.properties.titled.default[1]"),
+        ("defaulted", "$.params.requestedSchema.title"),
+    ]
+    form = form_schema(message.params)
+    titled = wire.TitledMultiSelectItems((wire.EnumOption("a", "A"),))
+    assert form.title is None
+    assert form.required == ("name",)
+    assert form.properties == {
+        "name": wire.StringPropertySchema(min_length=1),
+        "age": wire.IntegerPropertySchema(maximum=150),
+        "size": wire.NumberPropertySchema(),
+        "ok": wire.BooleanPropertySchema(title="Ok?"),
+        "many": wire.MultiSelectPropertySchema(items=wire.StringMultiSelectItems(("a", "b"))),
+        "titled": wire.MultiSelectPropertySchema(items=titled, default=("a",)),
+        "both": wire.MultiSelectPropertySchema(items=titled),
+        "other": wire.MultiSelectPropertySchema(
+            items=wire.UnknownMultiSelectItems({"type": "_x", "y": None})
+        ),
+        "new": wire.Unknown({"type": "_x", "z": 1}),
+    }
+
+
+def test_a_url_of_a_request() -> None:
+    """An elicitation may belong to a request of the client instead of a session."""
+    data = elicitation_line(mode="url", requestId=1.0, elicitationId="e", url="https://x")
+    message, problems = decode(data)
+    assert problems == ()
+    assert isinstance(message, wire.Request)
+    assert message.params == wire.ElicitationUrlMode(
+        message="m", request_id=1, elicitation_id="e", url="https://x"
+    )
+
+
+def test_an_unknown_mode_is_kept_raw() -> None:
+    """Its scope and its message can be read all the same."""
+    params = {"message": "m", "mode": "_voice", "requestId": 1.0, "more": None}
+    message, problems = decode(line(id=7, method="elicitation/create", params=params))
+    assert problems == ()
+    assert isinstance(message, wire.Request)
+    unknown = message.params
+    assert unknown == wire.ElicitationUnknownMode(params)
+    assert isinstance(unknown, wire.ElicitationUnknownMode)
+    assert (unknown.message, unknown.session_id, unknown.request_id) == ("m", None, 1)
+
+
+URL = {"mode": "url", "elicitationId": "e", "url": "u"}
+
+WRONG_SCHEMAS: list[tuple[dict[str, Any], str]] = [
+    ({"type": "array"}, "type"),
+    ({"properties": []}, "properties"),
+    ({"required": [5]}, "required[0]"),
+    ({"properties": {"a": {"minLength": 1}}}, "properties.a.type"),
+    ({"properties": {"a": {"type": "string", "enum": []}}}, "properties.a.enum"),
+    ({"properties": {"a": {"type": "array"}}}, "properties.a.items"),
+    ({"properties": {"a": {"type": "array", "items": 5}}}, "properties.a.items"),
+]
+
+
+@pytest.mark.parametrize(
+    ("params", "path"),
+    [
+        (URL, "$.params"),
+        ({**URL, "sessionId": "s", "requestId": 1}, "$.params"),
+        ({**URL, "sessionId": 5}, "$.params.sessionId"),
+        ({**URL, "sessionId": "s", "message": None}, "$.params.message"),
+        ({"mode": "_x"}, "$.params"),
+        ({"mode": "_x", "sessionId": "s", "requestId": 1}, "$.params"),
+        ({"sessionId": "s"}, "$.params.mode"),
+        ({"mode": "form", "sessionId": "s"}, "$.params.requestedSchema"),
+        ({"mode": "form", "sessionId": "s", "requestedSchema": 5}, "$.params.requestedSchema"),
+        *[
+            (
+                {"mode": "form", "sessionId": "s", "requestedSchema": {**FORM, **wrong}},
+                f"$.params.requestedSchema.{path}",
+            )
+            for wrong, path in WRONG_SCHEMAS
+        ],
+    ],
+)
+def test_a_malformed_elicitation_is_rejected(params: Any, path: str) -> None:
+    """Neither or both scopes, and a schema that no form can be made of, reject the request."""
+    message, problems = decode(elicitation_line(**params))
+    assert message is None
+    assert [(one.kind, one.path) for one in problems] == [("rejected", path)]
+
+
+# --- The usage of a turn ---
+
+USAGE = {"totalTokens": 3, "inputTokens": 1, "outputTokens": 2}
+
+
+@pytest.mark.parametrize(
+    ("fields", "usage", "found"),
+    [
+        ({}, USAGE, []),
+        ({"thoughtTokens": -1}, USAGE, [("defaulted", "$.params.update.usage.thoughtTokens")]),
+        ({"inputTokens": None}, None, [("defaulted", "$.params.update.usage")]),
+        ({"more": 1}, USAGE, []),
+    ],
+)
+def test_the_usage_of_an_idle_state(fields: Any, usage: Any, found: Any) -> None:
+    """One bad count that is required is no usage, the others are lenient each."""
+    data = update_line("state_update", state="idle", usage={**USAGE, **fields})
+    message, problems = decode(data)
+    assert isinstance(message, wire.Notification)
+    assert isinstance(message.params, wire.UpdateSessionNotification)
+    expected = {"state": "idle"} if usage is None else {"state": "idle", "usage": usage}
+    shown = wire.to_builtins(message.params.update)
+    assert shown == {"sessionUpdate": "state_update", **expected}
+    assert [(one.kind, one.path) for one in problems] == found
+
+
+def test_the_usage_of_an_unknown_stop_reason() -> None:
+    """Known keys are decoded there too, others are kept."""
+    fields: dict[str, Any] = {"state": "idle", "stopReason": "_x", "more": 1}
+    data = update_line("state_update", usage={**USAGE, "more": 1}, **fields)
+    message, _ = decode(data)
+    assert isinstance(message, wire.Notification)
+    assert isinstance(message.params, wire.UpdateSessionNotification)
+    assert isinstance(message.params.update, wire.UnknownStateUpdate)
+    assert message.params.update.value == {**fields, "usage": USAGE}
+
+
+def test_a_busy_state_has_no_usage() -> None:
+    """Nor a stop reason, both ways of decoding agree."""
+    variants: list[dict[str, Any]] = [{}, {"background": [{"type": "_x"}]}]
+    for more in variants:
+        message, _ = decode(update_line("state_update", state="running", usage=USAGE, **more))
+        assert isinstance(message, wire.Notification)
+        assert isinstance(message.params, wire.UpdateSessionNotification)
+        assert isinstance(message.params.update, wire.StateUpdate)
+        assert message.params.update.usage is None

@@ -310,6 +310,8 @@ STEPS = [{"content": "x", "priority": "high", "status": "pending"}]
 PLAN = {"type": "items", "planId": "p", "entries": STEPS}
 RAW_PLAN = {"type": "_chart", "planId": "p", "bars": None}
 OTHER_PLAN = {"type": "items", "planId": "q", "entries": []}
+MARKDOWN_PLAN = {"type": "markdown", "planId": "p", "content": "# Plan"}
+FILE_PLAN = {"type": "file", "planId": "f", "uri": "file:///plan.md"}
 
 
 @pytest.mark.parametrize(
@@ -319,11 +321,43 @@ OTHER_PLAN = {"type": "items", "planId": "q", "entries": []}
         ([PLAN, OTHER_PLAN], [PLAN, OTHER_PLAN]),
         ([PLAN, OTHER_PLAN, RAW_PLAN], [RAW_PLAN, OTHER_PLAN]),
         ([RAW_PLAN, PLAN], [PLAN]),
+        ([PLAN, MARKDOWN_PLAN], [MARKDOWN_PLAN]),
+        ([FILE_PLAN, PLAN], [FILE_PLAN, PLAN]),
     ],
 )
 def test_plans(plans: list[Any], expected: list[Any]) -> None:
     """A plan replaces the one with its id, in its place; an unknown kind of plan is kept raw."""
     assert shown(*(event("plan_update", plan=one) for one in plans))["plans"] == expected
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected"),
+    [
+        (["-p"], []),
+        (["p", "-p"], []),
+        (["p", "q", "-p"], ["q"]),
+        (["p", "q", "-p", "p"], ["q", "p"]),
+        (["p", "q", "-p", "-p", "p", "r", "-q"], ["p", "r"]),
+        (["p", "-p", "p", "-p"], []),
+    ],
+)
+def test_plans_are_removed(plans: list[str], expected: list[str]) -> None:
+    """A removed plan is gone, one that comes again stands last; in one batch as in many."""
+    events = [
+        event("plan_removed", planId=name[1:])
+        if name.startswith("-")
+        else event("plan_update", plan={**OTHER_PLAN, "planId": name})
+        for name in plans
+    ]
+    assert [plan["planId"] for plan in shown(*events)["plans"]] == expected
+    before = apply_all(EMPTY, events[:2])
+    assert apply_all(before, events[2:]) == apply_all(EMPTY, events)
+
+
+def test_removing_a_plan_that_is_not_there_changes_nothing() -> None:
+    """The snapshot is the same object."""
+    before = apply(EMPTY, event("plan_update", plan=PLAN))
+    assert apply(before, event("plan_removed", planId="q")) is before
 
 
 # --- The session's own fields ---
@@ -776,7 +810,7 @@ def test_every_event_has_a_handler() -> None:
     facts: set[Any] = set(get_args(ClientEvent))
     updates: set[Any] = set(_ON_DRAFT) - facts
     unknown = {wire.Unknown, wire.UnknownStateUpdate}
-    assert {kind.__struct_config__.tag for kind in updates - unknown} == set(strategies.VARIANTS)
+    assert {kind.__struct_config__.tag for kind in updates - unknown} == wire.UPDATE_TAGS
     assert unknown <= updates
     assert set(_ON_SNAPSHOT) == facts - set(_ON_DRAFT)
 

@@ -83,7 +83,7 @@ class _View:
         self._open: set[int] = set()
         self._next = 0
         self._terminals: dict[str, Terminal] = {}
-        self._plans: dict[str, wire.PlanItems | wire.Unknown] = {}
+        self._plans: dict[str, wire.PlanUpdateContent] = {}
         self._permissions: dict[wire.RequestId, Permission] = {}
         self._prompts: set[wire.RequestId] = set()
 

@@ -117,16 +117,21 @@ def plan_sections(snapshot: Snapshot, layout: Layout) -> list[Section]:
     return [plan_section(plan, layout, named=named) for plan in snapshot.plans]
 
 
-def plan_section(
-    plan: wire.PlanItems | wire.Unknown, layout: Layout, *, named: bool = False
-) -> Section:
+def plan_section(plan: wire.PlanUpdateContent, layout: Layout, *, named: bool = False) -> Section:
     """Show a plan, with its id if it is to be told from others."""
     name = f" {layout.glyphs.dot} {one_line(plan_key(plan))}" if named else ""
     spans = line(("Plan", "strong"), (name, "faint"))
-    if isinstance(plan, wire.Unknown):
-        return spans + raw_line("", plan, layout)
-    for entry in plan.entries:
-        spans += _plan_entry(entry, layout)
+    match plan:
+        case wire.PlanItems():
+            for entry in plan.entries:
+                spans += _plan_entry(entry, layout)
+        case wire.PlanMarkdown():
+            for text in plan.content.splitlines():
+                spans += paragraph([(one_line(text), "")], layout)
+        case wire.PlanFile():
+            spans += paragraph([(one_line(plan.uri), "")], layout)
+        case _:
+            spans += raw_line("", plan, layout)
     return spans
 
 

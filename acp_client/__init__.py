@@ -82,7 +82,6 @@ from ._subscriptions import ConnectionSubscription, Subscription
 from ._terminal_output import OutputBytes
 from ._text import (
     Position,
-    display_width,
     escape,
     escape_html,
     heal_surrogates,
@@ -91,6 +90,7 @@ from ._text import (
     utf16_length,
 )
 from ._version import __version__
+from ._widths import display_width
 
 if typing.TYPE_CHECKING:
     from ._changes import (
@@ -120,6 +120,7 @@ if typing.TYPE_CHECKING:
     from ._memory import Memory
     from ._recordings import Feeder, Frame, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
+    from ._terminal_text import terminal_text
 
 _MODULES_LOADED_LATER = {
     "_changes": (
@@ -162,6 +163,7 @@ _MODULES_LOADED_LATER = {
         "to_document",
         "to_json",
     ),
+    "_terminal_text": ("terminal_text",),
 }
 """What is loaded when it is first asked for, so that the import is lighter."""
 
@@ -287,6 +289,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "read_recording",
     "redact",
     "save",
+    "terminal_text",
     "to_document",
     "to_json",
     "utf16_length",

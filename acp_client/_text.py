@@ -1,9 +1,9 @@
-"""Text as it is shown and measured: control characters, columns, offsets, joining.
+"""Text as it is shown and measured: control characters, offsets, joining.
 
 Everything a peer sends is untrusted, so every print goes through `escape` (or `escape_html`), the
 one place that decides which characters are harmless. The rest of the module answers the questions
-that an editor asks of a text: how many UTF-8 bytes, UTF-16 units and screen columns it takes, and
-where an offset is in those units. Text is a `str` that may hold lone surrogates, because JSON may;
+that an editor asks of a text: how many UTF-8 bytes and UTF-16 units it takes, and where an offset
+is in those units. Text is a `str` that may hold lone surrogates, because JSON may;
 nothing here raises for them.
 
 A character is *unsafe* when a terminal or a browser may act on it, or when a reader cannot see it:
@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache
 from typing import AnyStr, NamedTuple
-from unicodedata import category, east_asian_width
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _INVISIBLE = (
@@ -35,16 +34,16 @@ _INVISIBLE_ASTRAL = (
 _NOT_TEXT = r"\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
 _NOT_TEXT_ASTRAL = "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(0x01, 0x11))
 _HIDDEN_BASIC = _INVISIBLE + _NOT_TEXT
-_ASTRAL = r"\U00010000-\U0010ffff"
-_HIDDEN_ASTRAL = rf"(?=[{_ASTRAL}])[{_INVISIBLE_ASTRAL}{_NOT_TEXT_ASTRAL}]"
+ASTRAL = r"\U00010000-\U0010ffff"
+_HIDDEN_ASTRAL = rf"(?=[{ASTRAL}])[{_INVISIBLE_ASTRAL}{_NOT_TEXT_ASTRAL}]"
 _HIDDEN = rf"(?:[{_HIDDEN_BASIC}]|{_HIDDEN_ASTRAL})"
-_UNSAFE = rf"(?:[{_CONTROLS}{_HIDDEN_BASIC}]|{_HIDDEN_ASTRAL})"
+UNSAFE = rf"(?:[{_CONTROLS}{_HIDDEN_BASIC}]|{_HIDDEN_ASTRAL})"
 
 # A class with many astral ranges costs ten times as much a character as one with a single range, so
 # the first search takes every astral character for a suspect and only then is it looked at closely.
-_SUSPECT = rf"[{_CONTROLS}{_HIDDEN_BASIC}{_ASTRAL}]"
-_SUSPECT_IN_LINE = rf"[\t\n{_CONTROLS}{_HIDDEN_BASIC}{_ASTRAL}]"
-_MAYBE_HIDDEN = rf"[{_HIDDEN_BASIC}{_ASTRAL}]"
+_SUSPECT = rf"[{_CONTROLS}{_HIDDEN_BASIC}{ASTRAL}]"
+_SUSPECT_IN_LINE = rf"[\t\n{_CONTROLS}{_HIDDEN_BASIC}{ASTRAL}]"
+_MAYBE_HIDDEN = rf"[{_HIDDEN_BASIC}{ASTRAL}]"
 
 # Well-formed emoji hold two of the invisible characters: a presentation selector after a symbol,
 # and a joiner between two symbols. There, and only there, they are what the reader sees.
@@ -54,19 +53,13 @@ _SYMBOL = (
 )
 _PRESENTED = rf"{_SYMBOL}(?:[\ufe0e\ufe0f]|[\U0001f3fb-\U0001f3ff])?"
 _EMOJI = rf"{_PRESENTED}(?:\u200d{_PRESENTED})*|[0-9#*]\ufe0f\u20e3"
-_UNSAFE_OR_EMOJI = rf"({_EMOJI})|{_UNSAFE}+"
-_UNSAFE_OR_EMOJI_IN_LINE = rf"({_EMOJI})|(?:[\t\n]|{_UNSAFE})+"
+_UNSAFE_OR_EMOJI = rf"({_EMOJI})|{UNSAFE}+"
+_UNSAFE_OR_EMOJI_IN_LINE = rf"({_EMOJI})|(?:[\t\n]|{UNSAFE})+"
 
 # The ampersand comes first, or it would escape the others' own.
 _HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
 _SURROGATE_PAIR = r"[\ud800-\udbff][\udc00-\udfff]"
-
-_NO_WIDTH_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Me", "Mn", "Zl", "Zp"})
-# Vowels and final consonants of conjoining Hangul are drawn within their leading consonant.
-_NO_WIDTH = rf"[\u1160-\u11ff\ud7b0-\ud7ff]|{_UNSAFE}"
-_ELLIPSIS = "…"
-_JOINER = "\u200d"
 
 
 @cache
@@ -108,7 +101,7 @@ def escape_json(text: str) -> str:
     """
     if compiled(_SUSPECT).search(text) is None:
         return text
-    return compiled(rf"{_UNSAFE}+").sub(_as_units, text)
+    return compiled(rf"{UNSAFE}+").sub(_as_units, text)
 
 
 def _as_units(match: re.Match[str]) -> str:
@@ -188,33 +181,3 @@ _START = Position()
 def position(text: str, offset: int) -> Position:
     """Tell the place `offset` characters into `text`; outside of it means its nearer end."""
     return _START.after(text[: max(offset, 0)])
-
-
-@lru_cache(maxsize=4096)
-def character_width(character: str) -> int:
-    """Tell the columns that one character takes on a terminal: 0, 1 or 2."""
-    if category(character) in _NO_WIDTH_CATEGORIES or compiled(_NO_WIDTH).match(character):
-        return 0
-    return 2 if east_asian_width(character) in "WF" else 1
-
-
-def display_width(text: str) -> int:
-    """Count the columns of one line of text as most terminals draw it, character by character.
-
-    Wide East Asian characters and emoji take two columns, combining and unsafe characters none.
-    """
-    if text.isascii() and text.isprintable():
-        return len(text)
-    return sum(map(character_width, text))
-
-
-def truncate(text: str, columns: int) -> str:
-    """Cut one line of text to at most `columns`, the last of them an ellipsis if it was cut."""
-    room, cut = columns, 0
-    for index, character in enumerate(text):
-        room -= character_width(character)
-        if room < 0:
-            return text[:cut].rstrip(_JOINER) + _ELLIPSIS if columns > 0 else ""
-        if room >= 1:
-            cut = index + 1
-    return text

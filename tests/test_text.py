@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from acp_client._text import (
     Position,
-    display_width,
     escape,
     escape_html,
     heal_surrogates,
     join_text,
     position,
     strip_hidden,
-    truncate,
     utf8_length,
     utf16_length,
 )
@@ -235,60 +233,3 @@ def test_position_is_where_lines_are(text: str, data: st.DataObject) -> None:
     before = lines[place.line][: place.column]
     assert place.utf8_column == sum(len(c.encode("utf-8", "surrogatepass")) for c in before)
     assert place.utf16_column == sum(1 + (c > "\uffff") for c in before)
-
-
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [
-        ("", 0),
-        ("plain", 5),
-        ("naïve", 5),
-        ("nai\u0308ve", 5),
-        ("日本語", 6),
-        ("ｗｉｄｅ", 8),
-        ("😀", 2),
-        ("\u1112\u1161\u11ab", 2),
-        ("a\u200bb", 2),
-        ("\t\x1b\x00", 0),
-        ("\ud83d", 0),
-    ],
-)
-def test_display_width(text: str, width: int) -> None:
-    """Wide characters take two columns, and marks and unsafe characters none."""
-    assert display_width(text) == width
-
-
-@pytest.mark.parametrize(
-    ("text", "columns", "truncated"),
-    [
-        ("plain", 5, "plain"),
-        ("plain", 4, "pla…"),
-        ("plain", 1, "…"),
-        ("plain", 0, ""),
-        ("plain", -3, ""),
-        ("", 0, ""),
-        ("日本語", 6, "日本語"),
-        ("日本語", 5, "日本…"),
-        ("日本語", 4, "日…"),
-        ("日本語", 1, "…"),
-        ("e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301"),
-        ("e\u0301e\u0301e\u0301", 2, "e\u0301…"),
-        ("👩\u200d💻", 3, "👩…"),
-    ],
-)
-def test_truncate(text: str, columns: int, truncated: str) -> None:
-    """Text that is too wide ends in an ellipsis, and no character is cut."""
-    assert truncate(text, columns) == truncated
-
-
-@given(ANY_TEXT, st.integers(-2, 20))
-def test_truncated_text_fits(text: str, columns: int) -> None:
-    """Truncated text fits, is the text itself if that fits, and never cuts more than it must."""
-    truncated = truncate(text, columns)
-    assert display_width(truncated) <= max(columns, 0)
-    if display_width(text) <= columns:
-        assert truncated is text
-    elif columns > 0:
-        assert truncated[-1] == "…"
-        assert text.startswith(truncated[:-1])
-        assert display_width(truncated) >= columns - 1

@@ -11,8 +11,9 @@ import msgspec
 from .. import wire
 from .._json import Json, nests_deeper
 from .._snapshot import Snapshot, Terminal
-from .._text import truncate
+from .._terminal_text import terminal_text
 from .._v1 import unified_diff
+from .._widths import truncate
 from .layout import (
     INDENT,
     Layout,
@@ -78,7 +79,7 @@ def output_lines(value: Json, layout: Layout) -> list[Span]:
     if isinstance(text, dict) and len(text) == 1:
         (text,) = text.values()
     if isinstance(text, str) and "\n" in text.strip():
-        return quotation(text, layout)
+        return quotation(terminal_text(text), layout)
     return raw_line("output", value, layout)
 
 
@@ -146,7 +147,7 @@ def item_lines(item: wire.ToolCallContent, snapshot: Snapshot, layout: Layout) -
     """Show one content item of a tool call."""
     match item:
         case wire.Content(content=wire.TextContent(text=text)):
-            return quotation(text, layout) if text.strip() else []
+            return quotation(terminal_text(text), layout) if text.strip() else []
         case wire.Content(content=block):
             return block_lines(block, layout)
         case wire.Diff():
@@ -213,6 +214,13 @@ def _ending(status: wire.TerminalExitStatus | None) -> tuple[str, str]:
     if status.exit_code is None:
         return "exited", "faint"
     return f"exit {status.exit_code}", "bad" if status.exit_code else "faint"
+
+
+def shows_nothing(items: Sequence[wire.ToolCallContent], snapshot: Snapshot) -> bool:
+    """Tell whether content consists of terminals alone of which nothing is known."""
+    terminals = [item.terminal_id for item in items if isinstance(item, wire.Terminal)]
+    known = any(snapshot.terminals.get(terminal_id) for terminal_id in terminals)
+    return len(terminals) == len(items) and not known
 
 
 def embedded_terminals(items: Sequence[wire.ToolCallContent]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from .._snapshot import Compaction, Entry, Message, MessageType, Snapshot, ToolCall, UnknownEntry
-from .contents import item_lines, output_lines, raw_line
+from .contents import item_lines, output_lines, raw_line, shows_nothing
 from .layout import INDENT, Layout, Span, line, one_line, paragraph, safe, titled
 from .markdown import speech
 
@@ -57,7 +57,7 @@ def tool_call_lines(call: ToolCall, snapshot: Snapshot, layout: Layout) -> list[
     spans += _locations(call, layout)
     for item in call.content:
         spans += item_lines(item, snapshot, layout)
-    if layout.full or not call.content:
+    if layout.full or shows_nothing(call.content, snapshot):
         spans += _raw_values(call, layout)
     return spans
 

@@ -20,7 +20,8 @@ from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.style import Style
 
-from .._text import character_width, display_width, escape
+from .._text import escape
+from .._widths import WIDE_BASIC, character_width, display_width
 
 Span = tuple[str, str]
 """A text and the name of its style, which is empty for plain text."""
@@ -52,11 +53,7 @@ _STYLES: Final = {
 }
 """By the names of spans: styles of the sixteen colours that every terminal theme defines."""
 
-_WIDE = (
-    "\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f"
-    "\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
-)
-_TOKEN = re.compile(rf"\s+|[{_WIDE}]|[^\s{_WIDE}]+")
+_TOKEN = re.compile(rf"\s+|[{WIDE_BASIC}]|[^\s{WIDE_BASIC}]+")
 
 
 _SIZE = re.compile("0*[1-9][0-9]{0,8}")

@@ -9,7 +9,7 @@ import attrs
 
 from .._errors import Problem, ProblemKind
 from .._snapshot import Snapshot
-from .._text import display_width
+from .._widths import display_width
 from .entries import entry_lines
 from .layout import NEWLINE, Layout, Page, Span, line, one_line, paragraph
 from .session_state import joined_sections, session_sections

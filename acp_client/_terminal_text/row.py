@@ -1,240 +1,327 @@
 r"""One row of character cells, as a terminal keeps it, and what may happen within it.
 
-There is a string for each column: a character with its combining marks, or nothing where a wide
-character or a tab goes on. Most rows only grow, so text that was there before is kept in one piece
-and taken apart when something first alters it. A row may end before the cursor; blanks are filled
-in when something is written there. A row that has `COLUMNS` is full, and the next character begins
-another one; nothing tells them apart in the text, so lines have any length and rows a small one.
+The cells are one string with a character for each column, so that whatever happens to a row is a
+slice or two of it, however wide it is. A character that takes more columns, as wide ones and tabs
+do, has `COVERED` in all but its first. A character with combining marks is stood for by a code
+point (see `marks`).
+
+A row may end before the cursor; blanks are filled in when something is written there. A row that
+has `COLUMNS` is full, and the next character begins another one; nothing separates them in the
+text, so lines have any length and rows a small one.
+
+**Text is not much longer than output.** A few bytes that move the cursor far to the right would
+become thousands of blanks, line after line. So blanks have to be earned: a row is filled in up to
+its `reach`, eight columns for each column written in it and for each character of a sequence that
+moves the cursor, and what earlier rows have saved of theirs, at most `COLUMNS`. A cursor beyond
+that writes at the end of the reach. Written characters earn what they may become: a tab is one
+byte, and eight blanks when it is overwritten in part. The sums do not depend on how the output is
+cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
-from .._text import character_width, compiled
+from .._text import compiled
+from .._widths import COMBINING, NOT_NARROW, WIDE
+from .marks import Marks
 
 COLUMNS = 4096  # a multiple of the tab stops
-_TAB_STOP = 8
-_LONGEST_CELL = 16
+_TAB_STOP: Final = 8
+_EARNED: Final = 8
 
-# Characters whose width is known without a look at each.
-NARROW = (
-    r" -~\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u058f\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3"
-    r"\u0e01-\u0e30\u10a0-\u10ff\u1e00-\u200a\u2010-\u2027\u202f-\u205f\u2070-\u20cf"
-    r"\u2100-\u2319\u2400-\u25fc\u2706-\u2709\u270c-\u2727\u2729-\u274b\u2798-\u27af"
-    r"\u2800-\u28ff\u2900-\u2b1a"
-)
-WIDE = (
-    r"\u3041-\u3096\u309b-\u30ff\u3131-\u3163\u3165-\u318e\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uac00-\ud7a3\uff01-\uff60\U0001f600-\U0001f64f"
-)
-KNOWN_WIDTH = rf"{NARROW}{WIDE}\t\n"
-_PARTS = rf"(?P<narrow>[{NARROW}]+)|(?P<wide>[{WIDE}]+)|(?P<tabs>\t+)"
+COVERED: Final = "\0"
+"""A column that is covered by the character before it."""
+
+_TAB: Final = "\t".ljust(_TAB_STOP, COVERED)
+
+_MARKS: Final = rf"{COMBINING}+"
+_MARKED: Final = rf"(.{COMBINING}+)"
+_MARKS_OF_WIDE: Final = rf"({COVERED})({COMBINING}+)"
+_WIDE_RUN: Final = rf"({WIDE}+)"
+_TABS_OR_PRINTABLE: Final = r"(\t+)|([^\t]+)"
 
 
-class Row:
-    """The row with the cursor, as text that nothing has altered yet and cells behind it.
+class RowState(NamedTuple):
+    """A row between two feeds: an immutable value. `line` is its text, `width` its columns.
 
-    `settled` gathers the text that has left the row.
+    `earned` is what was earned in this row, in steps of eight columns; `saved` is what was saved in
+    earlier ones, in columns.
     """
 
-    __slots__ = ("cells", "cursor", "settled", "text", "text_width")
-
-    def __init__(self, text: str, width: int, cursor: int) -> None:
-        self.text = text
-        self.text_width = width
-        self.cells: list[str] = []
-        self.cursor = cursor
-        self.settled: list[str] = []
+    line: str = ""
+    cells: str = ""
+    marks: Marks | None = None
+    cursor: int = 0
+    earned: int = 0
+    saved: int = 0
 
     @property
     def width(self) -> int:
-        return self.text_width + len(self.cells)
+        """The columns of the row."""
+        return len(self.cells)
+
+
+class Row:
+    """The row with the cursor; `settled` gathers the text that has left it."""
+
+    __slots__ = ("cells", "cursor", "earned", "marks", "saved", "settled")
+
+    def __init__(self, state: RowState) -> None:
+        _, self.cells, marks, self.cursor, self.earned, self.saved = state
+        self.marks = marks and marks.copy()
+        self.settled: list[str] = []
+
+    def state(self) -> RowState:
+        """Return the row as it is now; it must not be altered any more."""
+        line = self.line()
+        return RowState(line, self.cells, self.marks, self.cursor, self.earned, self.saved)
+
+    @property
+    def reach(self) -> int:
+        """How far the row may be filled with blanks."""
+        return self.saved + _EARNED * self.earned
 
     def line(self) -> str:
-        return self.text + "".join(self.cells)
+        """Return the text of the row."""
+        text = self.cells.replace(COVERED, "")
+        return text if self.marks is None else self.marks.text(text)
 
     def settle(self, end: str = "") -> None:
-        self.settled.append(self.line() + end)
+        """Let the row go; the next one begins."""
+        line = self.line()
+        self.settled.append(line + end)
+        self.saved = min(max(self.reach - len(line), 0), COLUMNS)
         self.erase()
-        self.cursor = 0
+        self.cursor = self.earned = 0
 
     def end_line(self) -> None:
+        """Obey a line feed."""
         self.settle("\n")
 
     def erase(self) -> None:
-        self.text = ""
-        self.text_width = 0
-        self.cells.clear()
+        """Make the row empty; the cursor stays."""
+        self.cells = ""
+        self.marks = None
 
-    def take_apart(self) -> None:
-        if not self.text:
-            return
-        self.cells[:0] = _cells(self.text)
-        self.text = ""
-        self.text_width = 0
+    # --- Writing ---
 
     def write(self, text: str) -> None:
-        """Write characters of known width, tabs and line feeds."""
+        """Write text that has no control characters but tabs and line feeds."""
+        if text.isascii() and text.isprintable():
+            self._write_cells(text)
+            return
         if "\n" in text:
             text = self._write_lines(text)
-        if text.isascii() and "\t" not in text:
-            self.write_narrow(text)
+        if "\t" not in text:
+            self._write_printable(text)
             return
-        for match in compiled(_PARTS).finditer(text):
-            _WRITERS[match.lastgroup](self, match[0])
+        for tabs, printable in compiled(_TABS_OR_PRINTABLE).findall(text):
+            self._write_tabs(len(tabs))
+            self._write_printable(printable)
+
+    def overwrite(self, texts: list[str]) -> None:
+        """Write printable ASCII texts, each over the one before, from the first column on."""
+        longest = max(map(len, texts))
+        if longest > COLUMNS or not (self.cells.isascii() and self.cells.isprintable()):
+            for text in texts:
+                self.cursor = 0
+                self._write_cells(text)
+            return
+        shown = ""
+        for text in reversed(texts):
+            if len(text) > len(shown):
+                shown += text[len(shown) :]
+        self.cells = shown + self.cells[len(shown) :]
+        self.earned += sum(map(len, texts))
+        self.cursor = len(texts[-1])
 
     def _write_lines(self, text: str) -> str:
-        """Write whole lines, at the end of the row as they are, and tell what is left."""
-        if self.cursor != self.width:
+        """Write whole lines, and return what is left of the text."""
+        if self.cells or self.cursor or self.earned:
             first, _, text = text.partition("\n")
             self.write(first)
             self.end_line()
+            if "\n" not in text:
+                return text
         lines, line_feed, rest = text.rpartition("\n")
-        if line_feed:
-            self.settle(lines + line_feed)
+        if _is_narrow(lines):
+            self._settle_narrow(lines + line_feed)
+            return rest
+        for line in lines.split("\n"):
+            self.write(line)
+            self.end_line()
         return rest
 
-    def write_narrow(self, text: str) -> None:
-        start = 0
-        while start < len(text):
-            if self.cursor >= COLUMNS:
-                self.settle()
-            end = start + COLUMNS - self.cursor
-            self._put(text[start:end])
-            start = end
+    def _settle_narrow(self, lines: str) -> None:
+        """Settle lines whose characters take one column each, all at once."""
+        self.settled.append(lines)
+        columns = len(lines) - lines.count("\n")
+        self.saved = min(self.saved + (_EARNED - 1) * columns, COLUMNS)
 
-    def write_wide(self, text: str) -> None:
-        start = 0
-        while start < len(text):
-            if self.cursor + 2 > COLUMNS:
-                self.settle()
-            end = start + (COLUMNS - self.cursor) // 2
-            part = text[start:end]
-            cells = [""] * (2 * len(part))
-            cells[::2] = part
-            self._put(cells)
-            start = end
-
-    def write_any(self, character: str) -> None:
-        """Write one character of any width."""
-        match character_width(character):
-            case 0:
-                self._combine(character)
-            case 1:
-                self.write_narrow(character)
-            case _:
-                self.write_wide(character)
-
-    def _combine(self, mark: str) -> None:
-        if self.cursor == 0:
+    def _write_printable(self, text: str) -> None:
+        if _is_narrow(text):
+            self._write_cells(text)
             return
-        self.take_apart()
-        self._fill()
-        index = _owner(self.cells, self.cursor - 1)
-        if len(self.cells[index]) < _LONGEST_CELL:
-            self.cells[index] += mark
+        for start in range(0, len(text), COLUMNS):
+            self._write_cells(self._cells_of(text[start : start + COLUMNS]))
 
-    def _put(self, cells: Sequence[str]) -> None:
-        if self.cursor < self.width:
-            self._overwrite(cells)
-        else:
+    def _write_cells(self, cells: str) -> None:
+        marks = self.marks  # of the cells for the next row too
+        while self.cursor + len(cells) > COLUMNS:
+            room = COLUMNS - self.cursor
+            room -= cells[room] == COVERED
+            self._put(cells[:room])
+            self.settle()
+            self.marks, cells = marks, cells[room:]
+        self._put(cells)
+
+    def _put(self, cells: str) -> None:
+        """Write cells that have room in the row."""
+        if not cells:
+            return
+        if self.cursor > len(self.cells):
             self._fill()
-            self.cells.extend(cells)
-        self.cursor += len(cells)
-
-    def _overwrite(self, cells: Sequence[str]) -> None:
-        start, end = self.cursor, self.cursor + len(cells)
-        self.take_apart()
-        _part(self.cells, start)
-        _part(self.cells, end)
-        self.cells[start:end] = cells
+        start, row = self.cursor, self.cells
+        end = self.cursor = start + len(cells)
+        self.earned += len(cells)
+        if start == len(row):
+            self.cells = row + cells
+        elif COVERED in row:
+            self.cells = self._before(start) + cells + self._behind(end)
+        else:
+            self.cells = row[:start] + cells + row[end:]
 
     def _fill(self) -> None:
-        self.cells.extend([" "] * (self.cursor - self.width))
+        """Fill in blanks up to the cursor, or as far as the row reaches."""
+        self.cursor = max(min(self.cursor, self.reach), len(self.cells))
+        self.cells = self.cells.ljust(self.cursor)
 
-    def write_tabs(self, tabs: str) -> None:
-        for _ in tabs:
-            self.tab()
+    def _before(self, column: int) -> str:
+        """Return the cells before a column, with blanks for a character that goes on behind it."""
+        cells = self.cells[:column]
+        if self.cells[column : column + 1] != COVERED:
+            return cells
+        return cells.rstrip(COVERED)[:-1].ljust(column)
 
-    def carriage_return(self) -> None:
-        self.cursor = 0
+    def _behind(self, column: int) -> str:
+        """Return the cells from a column on, with blanks for a character that begins before it."""
+        cells = self.cells[column:]
+        if cells[:1] != COVERED:
+            return cells
+        return cells.lstrip(COVERED).rjust(len(cells))
 
-    def backspace(self) -> None:
-        self.left(1)
+    # --- Characters that do not take one column ---
 
-    def tab(self) -> None:
-        if self.cursor >= COLUMNS:
-            self.settle()
-        stop = (self.cursor // _TAB_STOP + 1) * _TAB_STOP
-        if self.cursor < self.width:
-            self.cursor = stop
-        else:
-            self._put(["\t"] + [""] * (stop - self.cursor - 1))
+    def _cells_of(self, text: str) -> str:
+        """Return the cells of text; marks that it begins with go to the character before it."""
+        marks = compiled(_MARKS).match(text)
+        if marks:
+            self._combine(marks[0])
+            text = text[marks.end() :]
+        parts = compiled(_WIDE_RUN).split(text)
+        parts[1::2] = [COVERED.join(run) + COVERED for run in parts[1::2]]
+        cells = "".join(parts)
+        if compiled(COMBINING).search(cells) is None:
+            return cells
+        if len(parts) > 1:
+            cells = compiled(_MARKS_OF_WIDE).sub(r"\2\1", cells)
+        parts = compiled(_MARKED).split(cells)
+        parts[1::2] = self._open_marks().stand_ins(parts[1::2])
+        return "".join(parts)
+
+    def _open_marks(self) -> Marks:
+        """Return the marks of the row, with room for those of as much text as a row has."""
+        if self.marks is None:
+            self.marks = Marks()
+        elif not self.marks.has_room_for(COLUMNS // 2):
+            self.marks, self.cells = self.marks.renumbered(self.cells)
+        return self.marks
+
+    def _combine(self, marks: str) -> None:
+        """Add marks to the character before the cursor."""
+        if self.cursor > len(self.cells):
+            self._fill()
+        known = self._open_marks()
+        before = self.cells[: self.cursor].rstrip(COVERED)
+        if before:
+            cell = known.with_marks(before[-1], marks)
+            self.cells = before[:-1] + cell + self.cells[len(before) :]
+
+    def _write_tabs(self, count: int) -> None:
+        while count > 0:
+            if self.cursor >= COLUMNS:
+                self.settle()
+            if self.cursor < len(self.cells):
+                self.cursor = _tab_stop(self.cursor)
+                count -= 1
+            else:
+                count -= self._put_tabs(count)
+
+    def _put_tabs(self, most: int) -> int:
+        """Write tabs at the end of the row, as many as it has room for; return how many."""
+        self._fill()
+        first = _tab_stop(self.cursor)
+        count = min(most, (COLUMNS - first) // _TAB_STOP + 1)
+        self.cells += "\t".ljust(first - self.cursor, COVERED) + _TAB * (count - 1)
+        self.cursor = len(self.cells)
+        self.earned += count
+        return count
+
+    # --- Moving the cursor ---
 
     def left(self, columns: int) -> None:
+        """Obey CSI D, or backspaces."""
         self.cursor = max(self.cursor - max(columns, 1), 0)
 
     def right(self, columns: int) -> None:
+        """Obey CSI C."""
         self.cursor = min(self.cursor + max(columns, 1), COLUMNS - 1)
 
     def to_column(self, number: int) -> None:
+        """Obey CSI G."""
         self.cursor = min(max(number, 1), COLUMNS) - 1
 
+    # --- Changing the row from the cursor on ---
+
     def clear(self, part: int) -> None:
-        """Clear from the cursor on (0), up to it and its own cell (1), or the whole row (2)."""
-        if part == 2 or (part == 1 and self.cursor + 1 >= self.width):
+        """Obey CSI K: clear from the cursor on (0), up to it (1), or the whole row (2)."""
+        if part == 2 or (part == 1 and self.cursor + 1 >= len(self.cells)):
             self.erase()
         elif part == 1:
-            self._clear_before(self.cursor + 1)
-        elif part == 0 and self.cursor < self.width:
-            self._clear_from(self.cursor)
+            self.cells = self._behind(self.cursor + 1).rjust(len(self.cells))
+        elif part == 0 and self.cursor < len(self.cells):
+            self.cells = self._before(self.cursor)
 
-    def _clear_before(self, column: int) -> None:
-        self.take_apart()
-        _part(self.cells, column)
-        self.cells[:column] = [" "] * column
-
-    def _clear_from(self, column: int) -> None:
-        self.take_apart()
-        _part(self.cells, column)
-        del self.cells[column:]
-
-
-def _cells(line: str) -> list[str]:
-    """Take the text of a row apart; a tab in it begins where it began when it was written."""
-    if line.isascii() and "\t" not in line:
-        return list(line)
-    cells: list[str] = []
-    for character in line:
-        if character == "\t":
-            cells += ["\t"] + [""] * (_TAB_STOP - len(cells) % _TAB_STOP - 1)
-        elif width := character_width(character):
-            cells += [character] + [""] * (width - 1)
+    def blank(self, columns: int) -> None:
+        """Obey CSI X: put blanks over characters."""
+        end = self.cursor + max(columns, 1)
+        if end >= len(self.cells):
+            self.clear(0)
         else:
-            cells[_owner(cells, len(cells) - 1)] += character
-    return cells
+            self.cells = self._before(self.cursor).ljust(end) + self._behind(end)
+
+    def delete(self, columns: int) -> None:
+        """Obey CSI P: take characters out, so that what is behind them moves up."""
+        if self.cursor < len(self.cells):
+            self.cells = self._before(self.cursor) + self._behind(self.cursor + max(columns, 1))
+
+    def insert(self, columns: int) -> None:
+        """Obey CSI @: put blanks before the cell of the cursor, as far as the row reaches."""
+        width = len(self.cells)
+        if self.cursor < width:
+            most = min(self.reach, COLUMNS)
+            blanks = min(max(columns, 1), max(most - width, 0))
+            self.cells = self._before(self.cursor).ljust(self.cursor + blanks) + self._behind(
+                self.cursor
+            )
 
 
-def _owner(cells: list[str], column: int) -> int:
-    """Tell where the character begins that covers `column`."""
-    while not cells[column]:
-        column -= 1
-    return column
+def _tab_stop(column: int) -> int:
+    """Return the first tab stop behind a column."""
+    return (column // _TAB_STOP + 1) * _TAB_STOP
 
 
-def _part(cells: list[str], column: int) -> None:
-    """Make blanks of a character that lies on both sides of the left edge of `column`."""
-    if column >= len(cells) or cells[column]:
-        return
-    start, end = _owner(cells, column), column + 1
-    while end < len(cells) and not cells[end]:
-        end += 1
-    cells[start:end] = [" "] * (end - start)
-
-
-_WRITERS: dict[str | None, Callable[[Row, str], None]] = {
-    "narrow": Row.write_narrow,
-    "wide": Row.write_wide,
-    "tabs": Row.write_tabs,
-}
+def _is_narrow(text: str) -> bool:
+    """Tell whether each character takes one column."""
+    return text.isascii() or compiled(NOT_NARROW).search(text) is None

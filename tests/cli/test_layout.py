@@ -21,7 +21,7 @@ from acp_client._cli.layout import (
     quotation,
     titled,
 )
-from acp_client._text import display_width
+from acp_client._widths import display_width
 
 NARROW = Layout(width=24)
 ON_TERMINAL = Layout(width=24, fold=24)

@@ -170,6 +170,20 @@ ENTRIES = [
         "✓ Do it · other · completed\n  added /a\n",
     ),
     (
+        tool_call(
+            {
+                "type": "content",
+                "content": block("\x1b[0m\x1b[01;34mdir\x1b[0m\n10%\r100%\nplain"),
+            }
+        ),
+        "✓ Do it · other · completed\n  │ dir\n  │ 100%\n  │ plain\n",
+    ),
+    (
+        tool_call({"type": "terminal", "terminalId": "t"}, rawOutput="built ok\n"),
+        "✓ Do it · other · completed\n  [terminal] t: nothing known of it\n"
+        '  output "built ok\\n"\n',
+    ),
+    (
         tool_call({"type": "terminal", "terminalId": "t"}),
         "✓ Do it · other · completed\n  [terminal] t: nothing known of it\n",
     ),

@@ -1,43 +1,20 @@
-"""One row of cells: widths, overwriting, clearing."""
-
-import re
-import sys
-from unicodedata import category
+"""One row of cells: overwriting, clearing, marks, and how far blanks are filled in."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_client._terminal_text.row import COLUMNS, NARROW, WIDE, Row
-from acp_client._text import character_width, strip_hidden
+from acp_client._terminal_text.row import COLUMNS, Row, RowState
 
 
 def row_of(text: str) -> Row:
-    row = Row("", 0, 0)
-    write(row, text)
+    row = Row(RowState())
+    row.write(text)
     return row
 
 
-def write(row: Row, text: str) -> None:
-    for character in text:
-        if character == "\t":
-            row.tab()
-        else:
-            row.write_any(character)
-
-
 def reopened(row: Row) -> Row:
-    return Row(row.line(), row.width, row.cursor)
-
-
-@pytest.mark.parametrize(("pattern", "width"), [(NARROW, 1), (WIDE, 2)])
-def test_known_widths(pattern: str, width: int) -> None:
-    """What is written without a look has the width that a look would find, and is safe."""
-    known = re.compile(f"[{pattern}]")
-    characters = [c for c in map(chr, range(sys.maxunicode + 1)) if known.match(c)]
-    assigned = [c for c in characters if category(c) != "Cn"]
-    assert {character_width(character) for character in assigned} == {width}
-    assert strip_hidden("".join(characters)) == "".join(characters)
+    return Row(row.state())
 
 
 @pytest.mark.parametrize(
@@ -66,7 +43,7 @@ def test_overwriting(text: str, column: int, written: str, line: str) -> None:
     """Writing replaces the cells that it covers, and what they were part of becomes blank."""
     for row in (row_of(text), reopened(row_of(text))):
         row.cursor = column
-        write(row, written)
+        row.write(written)
         assert row.line() == line
 
 
@@ -95,12 +72,82 @@ def test_clearing(text: str, column: int, part: int, line: str) -> None:
         assert (row.line(), row.cursor) == (line, column)
 
 
-@given(st.text("abé日😀\u0301\t", max_size=40))
-def test_a_row_is_taken_apart_as_it_was_written(text: str) -> None:
-    """The cells of a row can be told from its text."""
-    row, again = row_of(text), reopened(row_of(text))
-    again.take_apart()
-    assert (again.cells, again.width) == (row.cells, row.width)
+@given(st.lists(st.text("abé日😀\u0301\u0308\t", max_size=8)))
+def test_a_row_is_the_same_however_it_is_written(texts: list[str]) -> None:
+    """A row that was put away is gone on with as if it had been written at once."""
+    row = row_of("")
+    for text in texts:
+        row.write(text)
+        row = reopened(row)
+    whole = row_of("".join(texts))
+    assert (row.line(), row.cursor) == (whole.line(), whole.cursor)
+    assert len(row.cells) == len(whole.cells)
+
+
+@pytest.mark.parametrize(
+    ("column", "line"), [(1, "a  def"), (0, "  cdef"), (4, "abcd"), (5, "abcde"), (9, "abcdef")]
+)
+def test_blanking(column: int, line: str) -> None:
+    """Blanks take the place of characters; the row ends where only blanks would be."""
+    row = row_of("abcdef")
+    row.cursor = column
+    row.blank(2)
+    assert (row.line(), row.cursor) == (line, column)
+
+
+@pytest.mark.parametrize(("column", "line"), [(0, "cdef"), (5, "abcde"), (6, "abcdef")])
+def test_deleting(column: int, line: str) -> None:
+    """What is behind deleted characters moves up."""
+    row = row_of("abcdef")
+    row.cursor = column
+    row.delete(2)
+    assert (row.line(), row.cursor) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("column", "blanks", "line"),
+    [(0, 2, "  abcdef"), (5, 1, "abcde f"), (6, 2, "abcdef"), (0, 99, " " * 42 + "abcdef")],
+)
+def test_inserting(column: int, blanks: int, line: str) -> None:
+    """Blanks are put before characters, as far as the row reaches."""
+    row = row_of("abcdef")
+    row.cursor = column
+    row.insert(blanks)
+    assert (row.line(), row.cursor) == (line, column)
+
+
+def test_blanks_have_to_be_earned() -> None:
+    """The cursor may be anywhere, but a row is filled up to what was written in it and before."""
+    row = row_of("ab")
+    row.cursor = 100
+    row.write("c")
+    assert row.line() == "ab" + " " * 14 + "c"
+    row.end_line()
+    row.cursor = 100
+    row.write("d")
+    assert row.line() == " " * (3 * 8 - 17) + "d"
+
+
+def test_rows_save_for_later_ones() -> None:
+    """What rows of text have not used is saved, up to one row."""
+    row = row_of("some words\n" * 1000)
+    row.cursor = COLUMNS - 1
+    row.write("x\n")
+    assert row.settled[-1] == " " * (COLUMNS - 1) + "x\n"
+    row.cursor = COLUMNS - 1
+    row.write("x")
+    assert row.line() == " " * 8 + "x"
+
+
+def test_every_marked_character_has_something_to_stand_for_it() -> None:
+    """However many different ones were in a row, those that are there are right."""
+    row = row_of("")
+    bases = [chr(0x4E00 + number) for number in range(500)]
+    marks = [chr(0x0300 + number) for number in range(20)]
+    for mark in marks:
+        row.cursor = 0
+        row.write("".join(base + mark for base in bases))
+    assert row.line() == "".join(base + marks[-1] for base in bases)
 
 
 def test_marks_on_one_cell_are_limited() -> None:
@@ -113,8 +160,8 @@ def test_full_row_settles() -> None:
     """A row that is full goes to the settled text, and no character is lost."""
     row = row_of("")
     row.write("x" * (3 * COLUMNS))
-    assert (len(row.settled), row.width, row.cursor) == (2, COLUMNS, COLUMNS)
-    row.write_any("\u0301")
+    assert (len(row.settled), len(row.cells), row.cursor) == (2, COLUMNS, COLUMNS)
+    row.write("\u0301")
     row.write("y")
     assert "".join(row.settled) == "x" * (3 * COLUMNS) + "\u0301"
     assert row.line() == "y"
@@ -133,4 +180,4 @@ def test_tab_in_full_row_begins_the_next() -> None:
     """A tab behind a full row is not lost."""
     row = row_of("")
     row.write("x" * COLUMNS + "\ty")
-    assert (row.line(), row.width) == ("\ty", 9)
+    assert (row.line(), len(row.cells)) == ("\ty", 9)

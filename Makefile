@@ -17,16 +17,21 @@ LOCKED := $(if $(shell command -v flock 2>/dev/null),flock Makefile)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint types coverage bench fuzz recordings clean
+.PHONY: help demo test check every-python lint types coverage bench fuzz recordings docs clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/with-cli ## replay a recorded coding session on the command line
 	@$(BIN)/acp-client replay examples/recordings/coding-session.ndjson $(ARGS)
 
-test: .venv/with-dev ## run the tests
-	@$(BIN)/python -m pytest $(ARGS)
+test: .venv/with-dev ## run the tests that a developer waits for, in less than a minute
+	@$(BIN)/python -m pytest -n auto -m "not long" $(ARGS)
+
+check: lint types docs every-python test ## run every check: style, types, documentation, all tests on every Python, and last `make test`
+
+every-python: .venv/with-dev ## build the wheel and test it on every Python from 3.11 that this machine has
+	@bash .ci/every-python
 
 lint: .venv/with-dev ## check style and formatting
 	@$(BIN)/python -m ruff check .
@@ -47,6 +52,10 @@ bench: .venv/with-bench ## measure speed and memory against their budgets
 fuzz: .venv/with-fuzz ## try inputs that nobody thought of, SECONDS for each target and engine; findings become tests
 	@cd tests && ../$(BIN)/python -m fuzz --seconds $(SECONDS) $(ARGS)
 
+docs: .venv/with-docs ## build the documentation; a warning is an error
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs $(ARGS)
+	@echo "build/docs/index.html"
+
 recordings: .venv/with-cli ## write the bundled recordings again
 	@$(BIN)/python tests/write_recordings.py
 
@@ -57,7 +66,7 @@ clean: ## remove .venv and all caches
 # An editable install knows its place: in a copied or moved tree, or when its Python is gone, set up again.
 $(shell [ "$$(cat .venv/place 2>/dev/null)" = "$(CURDIR)" ] && [ -x $(BIN)/python ] || rm -f .venv/with-*)
 
-.venv/with-cli .venv/with-dev .venv/with-bench .venv/with-fuzz: pyproject.toml
+.venv/with-cli .venv/with-dev .venv/with-bench .venv/with-fuzz .venv/with-docs: pyproject.toml
 	@$(LOCKED) sh -euc "$$SETUP" set-up $@ $(patsubst .venv/with-%,%,$@)
 
 # $1 is the stamp, $2 the extra.

@@ -41,7 +41,7 @@ class Naive:
         return self.sessions.setdefault(
             session_id,
             {
-                "now": fresh(),
+                "now": self.fresh(),
                 "before": None,
                 "replay": None,  # the newest request that replays
                 "prompts": [],
@@ -51,6 +51,10 @@ class Naive:
                 "lost": None,
             },
         )
+
+    def fresh(self) -> dict[str, Any]:
+        """Return what a session starts from."""
+        return fresh()
 
     def problem(self, line: int, kind: str, path: str, reason: str) -> None:
         """Record something wrong in what the agent sent."""
@@ -298,15 +302,15 @@ class Naive:
         if "error" in message:
             error = wire(self.parse("Error", message["error"], path, told))
             self.answered(asked, None, error, False)
-        elif method in RESULTS:
+        elif method in self.RESULTS:
             try:
-                result = self.parse(RESULTS[method], message["result"], f"{path}.result", told)
+                result = self.parse(self.RESULTS[method], message["result"], f"{path}.result", told)
             except MalformedError:
                 self.answered(asked, None, None, True)
                 raise
             self.answered(asked, result, None, True)
         else:
-            self.answered(asked, Record(), None, True)
+            self.answered(asked, message["result"], None, True)
 
     def answered(self, asked: Any, result: Record | None, error: Json, has_result: bool) -> None:
         """End a request of the client; with neither result nor error its answer was malformed."""
@@ -386,6 +390,13 @@ class Naive:
         "session/close": close_answered,
     }
 
+    RESULTS: ClassVar[dict[str, str]] = {
+        "session/prompt": "PromptResponse",
+        "session/new": "NewSessionResponse",
+        "session/resume": "ResumeSessionResponse",
+        "session/set_config_option": "SetSessionConfigOptionResponse",
+    }
+
     def undo_replay(self, session: Session) -> None:
         """Bring back what was there before the replay, and what was echoed then."""
         if session["replay"] is None:
@@ -412,18 +423,48 @@ class Naive:
             if method == "session/cancel" and isinstance(session_id, str):
                 self.cancel(session_id)
             return
-        request = {"id": asked, "method": method, "sessionId": session_id}
-        self.requests[asked] = request
-        if method in OF_SESSIONS and not isinstance(session_id, str):
+        request = {"id": asked, "method": method, "sessionId": session_id, "params": params}
+        if method != "session/new" and not isinstance(session_id, str):
             request["method"] = None
-        elif method == "session/prompt":
-            request["prompt"] = self.prompt(session_id, asked, params.get("prompt"))
-        elif method == "session/resume":
-            request["replays"] = params.get("replayFrom") is not None
-            self.resume(self.session(session_id), request)
-        elif method == "session/set_config_option" and session_id in self.sessions:
-            wanted = (params.get("configId"), params.get("value"))
-            self.sessions[session_id]["wanted"][asked] = wanted
+        self.requests[asked] = request
+        begin = self.BEGUN.get(request["method"])
+        if begin is not None:
+            begin(self, request)
+
+    def prompt_begun(self, request: Request) -> None:
+        """Add a prompt."""
+        kind, content = ("skip", "ContentBlock", 0), []
+        if listed(request["params"].get("prompt")):
+            content = parse_list(kind, request["params"]["prompt"], "$", [], self.tables)
+        request["prompt"] = {
+            "requestId": request["id"],
+            "status": "pending",
+            "messageId": None,
+            "echoed": False,
+            "content": wire(content),
+            "error": None,
+        }
+        self.session(request["sessionId"])["prompts"].append(request["prompt"])
+
+    def resume_begun(self, request: Request) -> None:
+        """Begin a replay if that is what is asked for."""
+        session = self.session(request["sessionId"])
+        request["replays"] = request["params"].get("replayFrom") is not None
+        if request["replays"]:
+            self.begin_replay(session, request)
+
+    def option_begun(self, request: Request) -> None:
+        """Show the value that is asked for."""
+        if request["sessionId"] in self.sessions:
+            wanted = (request["params"].get("configId"), request["params"].get("value"))
+            self.sessions[request["sessionId"]]["wanted"][request["id"]] = wanted
+
+    Begun = Callable[["Naive", Request], None]
+    BEGUN: ClassVar[dict[str, Begun]] = {
+        "session/prompt": prompt_begun,
+        "session/resume": resume_begun,
+        "session/set_config_option": option_begun,
+    }
 
     def client_answered(self, asked: Any, message: dict[str, Json]) -> None:
         """Take an answer of the client: a URL that was accepted goes on without its request."""
@@ -438,31 +479,13 @@ class Naive:
                     return
         self.close_request(asked)
 
-    def prompt(self, session_id: str, asked: Any, blocks: Json) -> dict[str, Any]:
-        """Add a prompt."""
-        kind, content = ("skip", "ContentBlock", 0), []
-        if listed(blocks):
-            content = parse_list(kind, blocks, "$", [], self.tables)
-        prompt = {
-            "requestId": asked,
-            "status": "pending",
-            "messageId": None,
-            "echoed": False,
-            "content": wire(content),
-            "error": None,
-        }
-        self.session(session_id)["prompts"].append(prompt)
-        return prompt
-
-    def resume(self, session: Session, request: Request) -> None:
+    def begin_replay(self, session: Session, request: Request) -> None:
         """Begin a replay: the session starts from empty, what was there is kept aside."""
-        if not request["replays"]:
-            return
         if session["replay"] is None:
             session["before"] = session["now"]
             for prompt in session["prompts"]:
                 prompt["was echoed"] = prompt["echoed"]
-        session["now"] = fresh()
+        session["now"] = self.fresh()
         session["replay"] = request
         session["lost"] = None
 
@@ -484,20 +507,6 @@ class Naive:
             if entry["type"] == "tool_call" and entry["toolCallId"] not in background:
                 unfinished = entry["status"] not in ("completed", "failed", "cancelled")
                 entry["marked"] = entry.get("marked", False) or unfinished
-
-
-OF_SESSIONS = (
-    "session/prompt",
-    "session/resume",
-    "session/set_config_option",
-    "session/close",
-)
-RESULTS = {
-    "session/prompt": "PromptResponse",
-    "session/new": "NewSessionResponse",
-    "session/resume": "ResumeSessionResponse",
-    "session/set_config_option": "SetSessionConfigOptionResponse",
-}
 
 
 def is_echoed(prompt: dict[str, Any], now: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from corpus import OWN_READINGS, REQUESTS, alike_raw, cases
 from traffic import SHARED
 
-from .connection import RESULTS, Naive
+from .connection import Naive
 from .json_text import read_json, text_of
 from .messages import request_id
 from .parse import Raw, Record, parse
@@ -86,7 +86,7 @@ def value_of(data: bytes) -> Any:
         if message["method"] == "elicitation/create":
             value |= parse("ElicitationSessionScope", message["params"], "$", [])
         return value
-    return plain(parse(RESULTS[REQUESTS[request_id(message)]], message["result"], "$", []))
+    return plain(parse(Naive.RESULTS[REQUESTS[request_id(message)]], message["result"], "$", []))
 
 
 def is_peer_error(verdict: dict[str, Any]) -> bool:

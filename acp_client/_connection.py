@@ -121,10 +121,6 @@ class ConnectionDraft:
         if handler is not None:
             handler(self, event)
 
-    def restart(self) -> None:
-        """Begin again from an empty connection."""
-        self.set(**attrs.asdict(Connection(), recurse=False))
-
     def set_requests(self, requests: Iterable[ClientRequest]) -> None:
         """Set the requests that are open."""
         self.set(

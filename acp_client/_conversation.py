@@ -38,9 +38,9 @@ RESULTS: Final[dict[str, Any]] = {
 class Conversation:
     """The messages of one connection that speaks v2."""
 
-    def __init__(self, open_requests: int) -> None:
-        self.client_requests = ClientRequests()
-        self.agent_requests = AgentRequests(open_requests)
+    def __init__(self, client_requests: ClientRequests, agent_requests: AgentRequests) -> None:
+        self.client_requests = client_requests
+        self.agent_requests = agent_requests
 
     def received(self, message: Any, number: int, report: Report) -> list[Told]:
         """Follow a message of the agent, which came on line `number`."""

@@ -158,7 +158,11 @@ def decode_unknown_part(line: bytes, start: int, stop: int) -> wire.Unknown | No
 
 def _unknown(update: dict[str, Any]) -> wire.Unknown | None:
     tag = update.get("sessionUpdate")
-    return wire.Unknown(update) if type(tag) is str and tag not in wire.UPDATE_TAGS else None
+    return wire.Unknown(update) if type(tag) is str and tag not in _KNOWN_TAGS else None
+
+
+_KNOWN_TAGS: Final = frozenset({*wire.UPDATE_TAGS, "tool_call", "plan", "current_mode_update"})
+"""Those of v2, and those of v1: what comes in the wrong version is a problem for the slow path."""
 
 
 def raw_update(line: bytes) -> bytes:

@@ -129,13 +129,6 @@ class Drafts:
         self._snapshots = snapshots
         self._limits = limits
         self.open: dict[str, Draft] = {}
-        self.begins_anew = False
-
-    def forget(self) -> None:
-        """Begin anew: what comes replaces all sessions that there are."""
-        self._snapshots = {}
-        self.open.clear()
-        self.begins_anew = True
 
     def draft(self, session_id: str) -> Draft:
         """Return the draft of a session, a new one if nobody knows it."""

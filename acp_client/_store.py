@@ -10,8 +10,8 @@ draft per session, and each touched session gets one new snapshot at the end. Wh
 itself it follows like what is passed to `sent`, so both ways end in the same state.
 
 Which version of the protocol the messages are of, and what they mean, is the business of
-`_versions`. Lines are followed one by one until it is settled that this is v2; then the hot path
-takes over.
+`_versions`. Lines that may settle the version are followed one by one; all others of v2 take the
+hot path.
 
 Ids of the store's own requests are strings with a prefix of their own, so that they never meet
 those that a transport counts.
@@ -35,7 +35,6 @@ from ._agent_calls import Handler, NotificationHandler, Responder, answer_by
 from ._chunk_runs import Intake
 from ._client_calls import ClientCalls, OnAnswer, Params
 from ._connection import Connection, ConnectionChanged, ConnectionDraft
-from ._decode import decode_refused
 from ._delivery import Origin
 from ._errors import (
     PROBLEM_KINDS,
@@ -48,7 +47,7 @@ from ._errors import (
     UnknownSessionError,
     checked,
 )
-from ._framing import TOO_LONG, Framer
+from ._framing import Framer
 from ._limits import DEFAULT_LIMITS, Limits
 from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
@@ -87,8 +86,7 @@ from ._subscriptions import (
     Subscriptions,
     print_callback_error,
 )
-from ._versions import Connection as VersionedConnection
-from ._versions import Protocol
+from ._versions import Protocol, VersionedConnection
 
 if TYPE_CHECKING:
     from ._memory import Memory
@@ -100,8 +98,8 @@ _DATA: Final = bytes | bytearray | memoryview
 class Store(ClientCalls):
     """One connection and all its sessions.
 
-    `protocol` says what the agent speaks, `"v1"` or `"v2"`; without it, that is learned from
-    `initialize`, or from the first messages. Raises `InvalidValueError` for anything else.
+    `protocol` says what the agent speaks, `"v1"` or `"v2"`; without it, `initialize` settles
+    it, and until then the messages go as v2. Raises `InvalidValueError` for anything else.
 
     The client writes what `data_to_send` returns, in that order, and passes what it reads to
     `receive`. An `observer` follows a conversation that other code has, by `receive` and `sent`: it
@@ -302,8 +300,6 @@ class Store(ClientCalls):
             if line is not None:
                 self._line += 1
                 self._follow(batch, line, self._line, unterminated=True)
-            begin_anew = partial(self._begin_anew, batch)
-            self._reduce(batch, self._messages.end(self._report, begin_anew))
 
     def sent(self, data: bytes | bytearray | memoryview) -> None:
         """Take bytes that the client's transport wrote and the store did not make, cut anywhere.
@@ -430,7 +426,7 @@ class Store(ClientCalls):
         """
         with self._batch("local") as batch:
             self.snapshot(session_id)
-            self._messages.forget(session_id, self._answer_callbacks)
+            self._messages.routes.forget(session_id, self._answer_callbacks)
             batch.connection.set_requests(self._messages.routes.client_requests)
             batch.forgotten.append(session_id)
 
@@ -474,25 +470,17 @@ class Store(ClientCalls):
 
     def _receive_lines(self, batch: _Batch, lines: list[bytes]) -> None:
         """Decode and reduce the lines of one read."""
-        number = self._line + 1
+        first = self._line + 1
         self._line += len(lines)
-        looked_at = 0
-        while looked_at < len(lines) and not self._messages.is_plain:
-            self._follow(batch, lines[looked_at], number)
-            looked_at, number = looked_at + 1, number + 1
-
-        def take_odd(line: bytes, index: int) -> None:
-            self._receive_odd(batch, line, number + index)
-
-        self._intake.take(batch.drafts, lines[looked_at:] if looked_at else lines, take_odd)
-
-    def _receive_odd(self, batch: _Batch, line: bytes, number: int) -> None:
-        """Handle a line of v2 that is no well-formed session update."""
-        if line == TOO_LONG:
-            self._report(Problem(number, "too_long", "$", "is longer than the limit"))
+        if self._messages.is_plain(lines):
+            self._intake.take(batch.drafts, lines, partial(self._receive_refused, batch, first))
             return
-        message = decode_refused(line, number, self._report)
-        self._reduce(batch, self._messages.received(message, number, self._report))
+        for number, line in enumerate(lines, first):
+            self._follow(batch, line, number)
+
+    def _receive_refused(self, batch: _Batch, first: int, line: bytes, index: int) -> None:
+        """Handle a line of v2 that is no well-formed session update."""
+        self._reduce(batch, self._messages.follow_refused(line, first + index, self._report))
 
     def _follow(
         self,
@@ -503,19 +491,16 @@ class Store(ClientCalls):
         sent: bool = False,
         unterminated: bool = False,
     ) -> None:
-        """Reduce what a line tells, one of the agent's or one that was `sent`."""
-        begin_anew = partial(self._begin_anew, batch)
+        """Reduce what a line says, one of the agent's or one that was `sent`."""
         told = self._messages.follow(
-            line, number, self._report, begin_anew, sent=sent, unterminated=unterminated
+            line, number, self._report, sent=sent, unterminated=unterminated
         )
         self._reduce(batch, told)
 
-    def _begin_anew(self, batch: _Batch) -> None:
-        """Forget all that was told and found: it is going to be told again."""
-        batch.drafts.forget()
-        batch.connection.restart()
-        self._problems.clear()
-        self._problem_counts.clear()
+    def _assume(self, protocol: Protocol) -> None:
+        """Read what comes as this version, unless `initialize` or the caller has settled it."""
+        with self._batch("local") as batch:
+            self._reduce(batch, self._messages.assume(protocol))
 
     # --- Batches ---
 
@@ -622,12 +607,11 @@ class Store(ClientCalls):
         for session_id, draft in drafts.open.items():
             new = news[session_id] = draft.freeze()
             self._subscriptions.prepare(prepared, before.get(session_id), new, origin)
-        gone = [old for old in before if old not in news] if drafts.begins_anew else batch.forgotten
-        for session_id in gone:
+        for session_id in batch.forgotten:
             self._subscriptions.prepare(prepared, before[session_id], Snapshot(session_id), origin)
         self._subscriptions.prepare_connection(prepared, self._connection, connection)
         # From here to `offer` nothing can fail, and no signal handler comes between.
-        self._sessions = news if drafts.begins_anew else self._sessions | news
+        self._sessions |= news
         for session_id in batch.forgotten:
             del self._sessions[session_id]
         self._connection = connection

@@ -13,6 +13,7 @@ import acp_client
 from acp_client import Problem, Store, wire
 from acp_client._conversation import Conversation
 from acp_client._decode import decode_line
+from acp_client._requests import AgentRequests, ClientRequests
 
 TEXT = {"type": "text", "text": "hi"}
 ERROR = {"code": 1, "message": "no"}
@@ -182,7 +183,7 @@ def test_batches_tell_what_their_messages_tell() -> None:
 
 def test_nothing_is_open_after_a_lost_connection() -> None:
     """Answers from before mean nothing any more."""
-    correlation = Conversation(1000)
+    correlation = Conversation(ClientRequests(), AgentRequests(1000))
     for frame in (PROMPT, asked(7)):
         message = decode_line(frame.data, 1, refuse, sent=frame.sent)
         assert correlation.sent(message) if frame.sent else correlation.received(message, 1, refuse)
@@ -199,7 +200,7 @@ def refuse(problem: Problem) -> None:
 
 def test_problems_of_results_name_the_line_of_the_answer() -> None:
     """What is wrong in a result is told when it is read, with the line that it came on."""
-    correlation, problems = Conversation(1000), list[Problem]()
+    correlation, problems = Conversation(ClientRequests(), AgentRequests(1000)), list[Problem]()
     correlation.sent(decode_line(PROMPT.data, 1, refuse, sent=True))
     message = decode_line(answer(result={"messageId": 5}).data, 9, refuse)
     correlation.received(message, 9, problems.append)

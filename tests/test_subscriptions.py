@@ -190,25 +190,6 @@ def test_changes_are_worked_out_once_for_all(store: Store, monkeypatch: pytest.M
     assert len(worked_out) == 1
 
 
-def test_a_connection_that_turns_out_to_be_v1_is_told_anew() -> None:
-    """Sessions that v1 knows nothing of are told empty, the others as they are now."""
-    store = Store()
-    store.sent(line(id=1, method="session/prompt", params={"sessionId": "kept", "prompt": [HI]}))
-    store.sent(line(method="session/cancel", params={"sessionId": "kept"}))
-    store.sent(line(id=2, method="session/resume", params={"sessionId": "gone", "replayFrom": {}}))
-    seen: list[Delivery] = []
-    store.subscribe(seen.append)
-    renderers = {one.session_id: ToyRenderer(one.new) for one in seen}
-    for mode in ("ask", "code", "plan"):  # three hints settle it
-        store.receive(update_line("current_mode_update", "kept", currentModeId=mode))
-    assert store.protocol == "v1"
-    assert "gone" not in store.sessions
-    for one in seen[len(renderers) :]:
-        renderers[one.session_id].apply(one.changes)
-    assert renderers["kept"].drawn == drawn(store.snapshot("kept"))
-    assert renderers["gone"].drawn == drawn(Snapshot("gone"))
-
-
 # --- Selectors ---
 
 

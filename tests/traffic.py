@@ -21,6 +21,7 @@ from acp_client import Event, Problem, wire
 from acp_client._conversation import Conversation
 from acp_client._decode import decode_line
 from acp_client._json import parse
+from acp_client._requests import AgentRequests, ClientRequests
 from acp_client._versions import Protocol
 
 ROOT = Path(__file__).parents[1]
@@ -95,7 +96,7 @@ def ignore(problem: Problem) -> None:
 
 def told(frames: Iterable[strategies.Frame]) -> list[Told]:
     """Give the events that frames tell, with the session of each."""
-    correlation = Conversation(1000)
+    correlation = Conversation(ClientRequests(), AgentRequests(1000))
     events: list[Told] = []
     for frame in frames:
         message = decode_line(frame.data, 1, ignore, sent=frame.sent)

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from acp_client import Compaction, Message, Snapshot, Store, ToolCall, to_document, to_json
+import acp_client
+from acp_client import Compaction, Feeder, Message, Snapshot, Store, ToolCall, to_document, to_json
 
 Frame = tuple[bool, bytes]
 Json = dict[str, Any]
@@ -144,6 +145,16 @@ def play(
         for piece in cut(data, size):
             (store.sent if sent else store.receive)(piece)
     store.end()
+    return store
+
+
+def fed(frames: Iterable[Frame], store: Store | None = None) -> Store:
+    """Feed frames to a store as a recording, whose version is detected."""
+    store = store or Store()
+    feeder = Feeder(store)
+    for number, (sent, data) in enumerate(frames, 1):
+        feeder.take(acp_client.Frame(number, sent, data.rstrip(b"\n")))
+    feeder.end()
     return store
 
 

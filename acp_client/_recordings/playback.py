@@ -5,6 +5,9 @@ the number of its line. Runs of received frames on consecutive lines are joined 
 of about 64 KiB, because the store reduces a whole read at once. What was taken and not fed yet is
 fed by `flush`, which whoever shows a recording while it goes on calls before waiting.
 
+As long as it is not known which version of the protocol the recording is in, frames are held. The
+first one that shows it decides for all of them, see `protocol_detection`.
+
 A raw stream that is cut off ends in an unterminated line. It is fed as one, so that the store can
 tell it from a line that is wrong.
 """
@@ -16,9 +19,13 @@ from time import perf_counter
 from typing import Final
 
 from .._store import Store
+from .protocol_detection import ProtocolDetector
 from .reading import Frame, Recording
 
 _RUN: Final = 64 * 1024
+
+_MOST_HELD: Final = 64 * 1024 * 1024
+"""Bytes of frames that are held before they are fed without knowing the version."""
 
 
 def _nothing(_: Frame) -> None:
@@ -34,6 +41,9 @@ class Feeder:
         self._run_size = 0
         self._next_line = 0
         self._torn = False
+        self._detector = ProtocolDetector()
+        self._held: list[tuple[Frame, bool]] = []
+        self._held_size = 0
         self.frames = 0
         self.seconds = 0.0
 
@@ -54,6 +64,25 @@ class Feeder:
     def take(self, frame: Frame, *, torn: bool = False) -> None:
         """Take one frame; `torn` tells that the recording is cut off, perhaps in it."""
         self.frames += 1
+        if self._detector.found is not None:
+            self._take(frame, torn)
+            return
+        self._held.append((frame, torn))
+        self._held_size += len(frame.data)
+        if self._detector.look(frame.data, sent=frame.sent) or self._held_size >= _MOST_HELD:
+            self._release()
+
+    def _release(self) -> None:
+        """Take the frames that were held; those before them, if any, were fed already."""
+        protocol = self._detector.protocol
+        if protocol is not None:
+            self._feed_run(b"\n")
+            self._store._assume(protocol)  # its door for recordings
+        held, self._held, self._held_size = self._held, [], 0
+        for frame, torn in held:
+            self._take(frame, torn)
+
+    def _take(self, frame: Frame, torn: bool) -> None:
         if frame.sent or frame.line != self._next_line or self._run_size >= _RUN:
             self._feed_run(b"\n")
         if frame.sent:
@@ -66,11 +95,13 @@ class Feeder:
 
     def flush(self) -> None:
         """Feed what was taken, but for a last line that is cut off: more of it may come."""
+        self._release()
         if not self._torn:
             self._feed_run(b"\n")
 
     def end(self) -> None:
         """Feed what was taken, and the end."""
+        self._release()
         self._feed_run(b"" if self._torn else b"\n")
         self._store.end()
 

@@ -8,6 +8,7 @@ shapes, diffs).
 from __future__ import annotations
 
 from .diffs import is_old_diff, unified_diff
+from .recognition import is_only_v1
 from .translation import TranslationV1
 
-__all__ = ["TranslationV1", "is_old_diff", "unified_diff"]
+__all__ = ["TranslationV1", "is_old_diff", "is_only_v1", "unified_diff"]

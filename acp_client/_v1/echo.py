@@ -80,10 +80,12 @@ class _Awaited(Struct):
         end = offset + len(text)
         if whole.startswith(text, offset):
             return self.at(place + 1) if end == len(whole) else self.at(place, end)
+        if end > len(whole) and text.startswith(whole[offset:]):
+            behind = self._spanning(text[len(whole) - offset :], place + 1)
+            if behind is not None:
+                return behind
         if whole.startswith(text) and len(text) >= offset > 0:
             return self.at(place + 1) if text == whole else self.at(place, len(text))
-        if end > len(whole) and text.startswith(whole[offset:]):
-            return self._spanning(text[len(whole) - offset :], place + 1)
         same = offset == 0 and text.strip() == whole.strip()
         return self.at(place + 1) if same else None
 

@@ -61,12 +61,21 @@ Fields = dict[str, Any]
 class TranslationV1:
     """The sessions and open requests of one connection that speaks v1."""
 
-    def __init__(self, open_requests: int) -> None:
-        self.client_requests = ClientRequests()
-        self.agent_requests = AgentRequests(open_requests)
+    def __init__(self, client_requests: ClientRequests, agent_requests: AgentRequests) -> None:
+        self.client_requests = client_requests
+        self.agent_requests = agent_requests
         self._sessions: dict[str, SessionV1] = {}
         self._last_session: str | None = None
         self._sees_prompts = False
+
+    def adopted(self) -> list[Told]:
+        """Return what the open requests mean that were sent before this was known to be v1."""
+        told: list[Told] = []
+        for request in self.client_requests:
+            request.params = _parameters(request.params)
+            if request.method == "session/prompt" and request.session_id is not None:
+                told += self.prompted(request, ReaderV1(0, ignored))
+        return [one for one in told if not isinstance(one[1], facts.PromptSent)]
 
     def followed(
         self,
@@ -376,6 +385,11 @@ def _idle(result: Fields, reader: ReaderV1) -> Any:
     """Make the state of what the answer to a prompt says."""
     kept = shapes.given({key: result.get(key) for key in ("stopReason", "_meta")})
     return reader.event({**kept, "sessionUpdate": "state_update", "state": "idle"})
+
+
+def _parameters(value: Any) -> Fields:
+    """Return the parameters of a request that was read as one of v2."""
+    return _fields(value.value if isinstance(value, wire.Json) else wire.to_builtins(value))
 
 
 def _fields(value: Any) -> Fields:

@@ -15,6 +15,7 @@ from v1_traffic import (
     Frame,
     Json,
     document,
+    fed,
     play,
 )
 
@@ -130,7 +131,7 @@ def test_everything_is_there_once_and_in_order(path: Path) -> None:
     tally = Tally()
     for sent, data in frames(path):
         tally.take(sent, json.loads(data))
-    store = play(frames(path), None)
+    store = fed(frames(path))
     assert (store.protocol, store.problems) == ("v1", ())
     assert sorted(store.sessions) == sorted(tally.sessions)
     for session_id, entries in tally.sessions.items():
@@ -151,7 +152,7 @@ def test_everything_is_there_once_and_in_order(path: Path) -> None:
 @pytest.mark.parametrize("size", [1_000, 65_536])
 def test_delivery_does_not_matter(path: Path, size: int) -> None:
     """Cut anywhere, with the version given or learned, the snapshots are the same, and storable."""
-    whole, split = play(frames(path), None), play(frames(path), "v1", size=size)
+    whole, split = fed(frames(path)), play(frames(path), "v1", size=size)
     assert split.sessions == whole.sessions
     for session_id in whole.sessions:
         snapshot = whole.snapshot(session_id)
@@ -163,11 +164,11 @@ def test_delivery_does_not_matter(path: Path, size: int) -> None:
 def test_a_recording_without_its_beginning_is_known(path: Path) -> None:
     """The version is seen from the messages where nothing was agreed on, also of one side alone."""
     rest = [(sent, data) for sent, data in frames(path) if b"protocolVersion" not in data]
-    assert play(rest, None).protocol == "v1"
+    assert fed(rest).protocol == "v1"
     received = [(sent, data) for sent, data in rest if not sent]
-    store = play(received, None)
+    store = fed(received)
     assert store.protocol == "v1"
-    both = play(frames(path), None)
+    both = fed(frames(path))
     for session_id in store.sessions:
         heard, known = (
             [said for said in shown(one.snapshot(session_id)) if said["type"] != "user_message"]

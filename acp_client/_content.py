@@ -8,7 +8,7 @@ and `shown` are that mapping, for both kinds of content.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias, TypeVar, get_args
+from typing import Any, Final, TypeAlias, TypeVar
 
 from . import wire
 from ._errors import InvalidValueError, checked
@@ -64,8 +64,8 @@ class _TextAccumulator:
         return self._joined
 
 
-_BLOCKS: Final = (*get_args(wire.ContentBlock), wire.Unknown)
-_ITEMS: Final = (*get_args(wire.ToolCallContent), wire.Unknown)
+_BLOCKS: Final = (*wire.variants(wire.ContentBlock), wire.Unknown)
+_ITEMS: Final = (*wire.variants(wire.ToolCallContent), wire.Unknown)
 
 
 def _checked(items: Iterable[T], kinds: tuple[Any, ...]) -> Iterable[T]:

@@ -33,7 +33,6 @@ from msgspec import Struct, UnsetType
 from . import wire
 from ._errors import InvalidValueError
 from ._json import Json
-from ._leniency import DEFAULT, EMPTY_NULL, SKIP, UNKNOWN_VARIANT_KEYS, leniency
 from ._lenient_scalars import (
     Finding,
     Findings,
@@ -128,23 +127,30 @@ def _members_factory(kind: Any, converter: cattrs.Converter) -> Any:
 
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Any:
     """Build the hook of an open union of tagged Structs, be it of one."""
-    parts = get_args(kind) or (kind,)
-    members = [member for member in parts if member is not wire._NoVariant]
-    config = members[0].__struct_config__
-    hooks = {member.__struct_config__.tag: _struct_hook(member, converter) for member in members}
-    required = () if "tool_call" in hooks else _unknown_keys(hooks)
-    unknown = _unknown_mode if config.tag_field == "mode" else _unknown
+    _, unknown = get_args(kind)
+    members = wire.variants(kind)
+    tag_field = members[0].__struct_config__.tag_field
+    hooks = {wire.tag_of(member): _struct_hook(member, converter) for member in members}
+    is_mode = unknown.kind is wire.ElicitationUnknownMode
 
     def structure_union(value: Any) -> Any:
-        tag = _tag(json_object(value), config.tag_field)
-        hook = hooks.get(tag)
-        return hook(value) if hook else unknown(value, required)
+        hook = hooks.get(_tag(json_object(value), tag_field))
+        if hook:
+            return hook(value)
+        return _unknown_mode(value) if is_mode else _unknown(value, unknown.needs)
 
     return _ignoring_kind(structure_union)
 
 
-def _unknown_keys(tags: dict[str, Hook]) -> tuple[str, ...]:
-    return next((UNKNOWN_VARIANT_KEYS[tag] for tag in tags if tag in UNKNOWN_VARIANT_KEYS), ())
+def _tagged_factory(kind: Any, converter: cattrs.Converter) -> Any:
+    """Build the hook of a variant that stands alone, where a tag of another is an unknown one."""
+    hook, config = _struct_hook(kind, converter), kind.__struct_config__
+
+    def structure_tagged(value: Any) -> Any:
+        tag = _tag(json_object(value), config.tag_field)
+        return hook(value) if tag == config.tag else wire.Unknown(value)
+
+    return _ignoring_kind(structure_tagged)
 
 
 def _tag(value: dict[str, Any], key: str) -> str:
@@ -162,7 +168,7 @@ def _unknown(value: dict[str, Any], required: tuple[str, ...]) -> wire.Unknown:
     return wire.Unknown(value)
 
 
-def _unknown_mode(value: dict[str, Any], _: tuple[str, ...]) -> wire.ElicitationUnknownMode:
+def _unknown_mode(value: dict[str, Any]) -> wire.ElicitationUnknownMode:
     _any_mode()(value)
     return wire.ElicitationUnknownMode(value)
 
@@ -252,7 +258,7 @@ def _struct_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     """Build the hook of one Struct, whatever its tag."""
     hints = type_hints(kind, include_extras=True)
     fields = msgspec.structs.fields(kind)
-    slots = [_slot(kind, item, hints[item.name], converter) for item in fields]
+    slots = [_slot(item, hints[item.name], converter) for item in fields]
 
     def structure_struct(value: Any) -> Any:
         source = json_object(value)
@@ -279,14 +285,16 @@ def _made(kind: Any, given: dict[str, Any]) -> Any:
         raise Malformed(str(error)) from None
 
 
-def _slot(owner: Any, item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
-    inner, nullable = _without_absence(hint)
-    rule = leniency(owner.__name__, item.encode_name)
+def _slot(item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
+    kind, marks = _without_marks(hint)
+    inner, nullable = _without_absence(kind)
     is_list = get_origin(inner) is tuple
-    if SKIP in rule:
+    if wire.SKIP_BAD_ITEMS in marks:
         hook = _skipping_hook(inner, converter)
+    elif wire.UNTAGGED in marks:
+        hook = _struct_hook(inner, converter)
     else:
-        hook = _field_hook(owner, item.name, inner, converter)
+        hook = _hook(inner, converter)
     return _Slot(
         key=item.encode_name,
         name=item.name,
@@ -294,8 +302,8 @@ def _slot(owner: Any, item: Any, hint: Any, converter: cattrs.Converter) -> _Slo
         plain=_PLAIN.get(hook),
         required=item.required,
         nullable=nullable,
-        defaults=DEFAULT in rule,
-        empty_null=EMPTY_NULL in rule,
+        defaults=wire.ON_ERROR_ABSENT in marks,
+        empty_null=wire.NULL_IS_EMPTY in marks,
         is_list=is_list,
     )
 
@@ -306,10 +314,14 @@ def _skipping_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     return lambda value: _good_items(value, item_hook)
 
 
-def _field_hook(owner: Any, name: str, kind: Any, converter: cattrs.Converter) -> Hook:
-    if owner is wire.ToolCallPermissionSubject and name == "tool_call":
-        return _struct_hook(kind, converter)  # the one place of an update that has no tag
-    return _hook(kind, converter)
+def _without_marks(hint: Any) -> tuple[Any, frozenset[str]]:
+    """Split a field's type into what it is without the schema's marks, and these."""
+    if get_origin(hint) is not Annotated:
+        return hint, frozenset()
+    inner, *metadata = get_args(hint)
+    marks = frozenset(one for one in metadata if isinstance(one, str))
+    others = [one for one in metadata if not isinstance(one, str)]
+    return (Annotated[(inner, *others)] if others else inner), marks
 
 
 def _without_absence(hint: Any) -> tuple[Any, bool]:
@@ -432,8 +444,7 @@ _SPECIAL_STRUCTS: Final[dict[Any, Callable[[Any, Hook], Any]]] = {wire.StateUpda
 
 
 def _is_tagged(kind: Any) -> bool:
-    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return all(_is_struct(member) and member.__struct_config__.tag for member in members)
+    return _is_struct(kind) and bool(kind.__struct_config__.tag)
 
 
 def _is_struct(kind: Any) -> bool:
@@ -455,11 +466,12 @@ def _make_converter() -> cattrs.Converter:
         converter.register_structure_hook(kind, _ignoring_kind(hook))
     factories: list[tuple[Callable[[Any], bool], Any]] = [
         (_is_struct, _struct_factory),
-        (_is_tagged, _union_factory),
+        (_is_tagged, _tagged_factory),
         (lambda kind: get_origin(kind) is tuple, _array_factory),
         (lambda kind: get_origin(kind) is dict, _members_factory),
         (lambda kind: get_origin(kind) is Literal, _literal_factory),
         (lambda kind: get_origin(kind) is Annotated, _constrained_factory),
+        (wire.is_open_union, _union_factory),
     ]
     for predicate, factory in factories:
         converter.register_structure_hook_factory(predicate, factory)

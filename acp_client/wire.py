@@ -13,17 +13,32 @@ Rules that hold for every class:
 - *Open unions.* A variant that this version does not know is an `Unknown` that keeps the raw
   payload. Status, kind and priority strings are plain strings, known or not.
 - *Raw values.* `_meta`, tool input and output are `Json`: immutable JSON text, parsed on demand.
+- *Leniency.* What happens to a malformed value stands at its field, in the words of the schema:
+  `Lenient` and `Patched` fields are then absent, `SKIP_BAD_ITEMS` drops the bad items of a list. In
+  a field without such a mark it makes the object malformed, and so on upwards to the nearest
+  lenient field or list item.
 
-The unions below are wider for a type checker than for msgspec: the typed decoder has no class for
-a tag that it does not know, refuses such a message, and the lenient path puts the `Unknown` there.
+The open unions are wider for a type checker than for msgspec: the typed decoder has no class for a
+tag that it does not know, refuses such a message, and the lenient path puts the `Unknown` there.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, Union
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ._errors import InvalidValueError
 from ._json import Json
@@ -204,6 +219,40 @@ DATE_TIME_PATTERN: Final = (
 _DateTime = Annotated[str, Meta(pattern=DATE_TIME_PATTERN)]
 
 
+# --- What the schema says of a malformed field ---
+
+T = TypeVar("T")
+
+ON_ERROR_ABSENT: Final = "x-deserialize-default-on-error"
+"""A malformed value counts as absent; in a list that may not be `null`, as an empty list."""
+
+SKIP_BAD_ITEMS: Final = "x-deserialize-skip-invalid-items"
+"""Malformed items of the list are left out."""
+
+NULL_IS_EMPTY: Final = "x-deserialize-default-on-null"
+"""`null` is an empty list."""
+
+UNTAGGED: Final = "untagged"
+"""The object has no tag where it stands here."""
+
+Lenient: TypeAlias = Annotated[T | None, ON_ERROR_ABSENT]
+"""A field that may be absent, where `null` and malformed values are the same as that."""
+
+Patched: TypeAlias = Annotated[T | UnsetType | None, ON_ERROR_ABSENT]
+"""A field of a patch: `UNSET` where it is absent or malformed, `None` where it is `null`."""
+
+ResultList: TypeAlias = Annotated[tuple[T, ...] | UnsetType, ON_ERROR_ABSENT, SKIP_BAD_ITEMS]
+"""A list of a result: `UNSET` where it is absent, empty where it is `null` or no list."""
+
+
+def _wire_name(name: str) -> str:
+    """Return the JSON name of a field."""
+    if name == "meta":
+        return "_meta"
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
 class JsonObject(Json):
     """A `Json` that is an object: what `_meta` may be."""
 
@@ -226,7 +275,7 @@ class UnknownStateUpdate(Unknown):
     __slots__ = ()
 
 
-class _Whole(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+class _Whole(Struct, frozen=True, gc=False, rename=_wire_name, omit_defaults=True):
     """An object that is always whole: absent and `null` are the same, and are not written."""
 
 
@@ -244,7 +293,43 @@ class _NoVariant(_Typed, frozen=True, gc=False, tag="\N{NULL}"):
     never: NeverPresent
 
 
-class _Patch(Struct, frozen=True, gc=False, rename="camel", tag_field="sessionUpdate", tag=str):
+class UnknownVariant(Struct, frozen=True):
+    """What an unknown variant of a union becomes, and the strings that it must have by their keys.
+
+    It is an annotation of the union.
+    """
+
+    kind: type[Unknown]
+    needs: tuple[str, ...]
+
+
+def _known(union: Any, *needs: str) -> Any:
+    """Return an open union as the typed decoder can read it: without its unknown variant."""
+    members = get_args(union)
+    known = [member for member in members if not issubclass(member, Unknown)]
+    unknown = next(member for member in members if issubclass(member, Unknown))
+    if len(known) == 1:
+        known.append(_NoVariant)
+    return Annotated[Union[tuple(known)], UnknownVariant(unknown, needs)]  # noqa: UP007  # of a list
+
+
+def is_open_union(kind: Any) -> bool:
+    """Return whether a type is one of the open unions of this module."""
+    return get_origin(kind) is Annotated and isinstance(get_args(kind)[1], UnknownVariant)
+
+
+def variants(union: Any) -> tuple[Any, ...]:
+    """Return the classes of the known variants of an open union."""
+    known, _ = get_args(union)
+    return tuple(kind for kind in get_args(known) if kind is not _NoVariant)
+
+
+def tag_of(kind: Any) -> str:
+    """Return the tag of a variant."""
+    return str(kind.__struct_config__.tag)
+
+
+class _Patch(Struct, frozen=True, gc=False, rename=_wire_name, tag_field="sessionUpdate", tag=str):
     """A `session/update` variant."""
 
 
@@ -254,18 +339,18 @@ class _Patch(Struct, frozen=True, gc=False, rename="camel", tag_field="sessionUp
 class Annotations(_Whole, frozen=True, gc=False):
     """Hints on how a content block is to be shown."""
 
-    audience: tuple[str, ...] | None = None
-    last_modified: str | None = None
-    priority: _Fraction | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    audience: Annotated[Lenient[tuple[str, ...]], SKIP_BAD_ITEMS] = None
+    last_modified: Lenient[str] = None
+    priority: Lenient[_Fraction] = None
+    meta: Lenient[JsonObject] = None
 
 
 class TextContent(_Typed, frozen=True, gc=False, tag="text"):
     """Text, plain or Markdown."""
 
     text: str
-    annotations: Annotations | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    annotations: Lenient[Annotations] = None
+    meta: Lenient[JsonObject] = None
 
 
 class ImageContent(_Typed, frozen=True, gc=False, tag="image"):
@@ -273,9 +358,9 @@ class ImageContent(_Typed, frozen=True, gc=False, tag="image"):
 
     data: str
     mime_type: str
-    uri: str | None = None
-    annotations: Annotations | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    uri: Lenient[str] = None
+    annotations: Lenient[Annotations] = None
+    meta: Lenient[JsonObject] = None
 
 
 class AudioContent(_Typed, frozen=True, gc=False, tag="audio"):
@@ -283,18 +368,18 @@ class AudioContent(_Typed, frozen=True, gc=False, tag="audio"):
 
     data: str
     mime_type: str
-    annotations: Annotations | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    annotations: Lenient[Annotations] = None
+    meta: Lenient[JsonObject] = None
 
 
 class Icon(_Whole, frozen=True, gc=False):
     """A picture that stands for a resource."""
 
     src: str
-    mime_type: str | None = None
-    sizes: tuple[str, ...] | None = None
-    theme: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    mime_type: Lenient[str] = None
+    sizes: Annotated[Lenient[tuple[str, ...]], SKIP_BAD_ITEMS] = None
+    theme: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class ResourceLink(_Typed, frozen=True, gc=False, tag="resource_link"):
@@ -302,13 +387,13 @@ class ResourceLink(_Typed, frozen=True, gc=False, tag="resource_link"):
 
     name: str
     uri: str
-    title: str | None = None
-    description: str | None = None
-    icons: tuple[Icon, ...] | None = None
-    mime_type: str | None = None
-    size: _Count | None = None
-    annotations: Annotations | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    title: Lenient[str] = None
+    description: Lenient[str] = None
+    icons: Annotated[Lenient[tuple[Icon, ...]], SKIP_BAD_ITEMS] = None
+    mime_type: Lenient[str] = None
+    size: Lenient[_Count] = None
+    annotations: Lenient[Annotations] = None
+    meta: Lenient[JsonObject] = None
 
 
 class EmbeddedResourceResource:
@@ -322,8 +407,8 @@ class TextResourceContents(_Whole, EmbeddedResourceResource, frozen=True, gc=Fal
 
     text: str
     uri: str
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class BlobResourceContents(_Whole, EmbeddedResourceResource, frozen=True, gc=False):
@@ -331,24 +416,21 @@ class BlobResourceContents(_Whole, EmbeddedResourceResource, frozen=True, gc=Fal
 
     blob: str
     uri: str
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class EmbeddedResource(_Typed, frozen=True, gc=False, tag="resource"):
     """A resource whose content is in the message."""
 
     resource: EmbeddedResourceResource
-    annotations: Annotations | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    annotations: Lenient[Annotations] = None
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    ContentBlock: TypeAlias = (
-        TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | Unknown
-    )
-else:
-    ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+ContentBlock: TypeAlias = (
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | Unknown
+)
 
 
 # --- Tool calls ---
@@ -358,7 +440,7 @@ class Content(_Typed, frozen=True, gc=False, tag="content"):
     """A content block that a tool produced."""
 
     content: ContentBlock
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class _Operation(_Whole, frozen=True, gc=False, tag_field="operation", tag=str):
@@ -369,27 +451,27 @@ class DiffAdd(_Operation, frozen=True, gc=False, tag="add"):
     """A file that was added."""
 
     path: str
-    file_type: str | None = None
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    file_type: Lenient[str] = None
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class DiffDelete(_Operation, frozen=True, gc=False, tag="delete"):
     """A file that was deleted."""
 
     path: str
-    file_type: str | None = None
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    file_type: Lenient[str] = None
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class DiffModify(_Operation, frozen=True, gc=False, tag="modify"):
     """A file whose content changed."""
 
     path: str
-    file_type: str | None = None
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    file_type: Lenient[str] = None
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class DiffMove(_Operation, frozen=True, gc=False, tag="move"):
@@ -397,9 +479,9 @@ class DiffMove(_Operation, frozen=True, gc=False, tag="move"):
 
     old_path: str
     path: str
-    file_type: str | None = None
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    file_type: Lenient[str] = None
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class DiffCopy(_Operation, frozen=True, gc=False, tag="copy"):
@@ -407,15 +489,12 @@ class DiffCopy(_Operation, frozen=True, gc=False, tag="copy"):
 
     old_path: str
     path: str
-    file_type: str | None = None
-    mime_type: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    file_type: Lenient[str] = None
+    mime_type: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    DiffChange: TypeAlias = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | Unknown
-else:
-    DiffChange = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy
+DiffChange: TypeAlias = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | Unknown
 
 
 class DiffPatch(_Whole, frozen=True, gc=False):
@@ -423,49 +502,46 @@ class DiffPatch(_Whole, frozen=True, gc=False):
 
     format: str
     text: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class Diff(_Typed, frozen=True, gc=False, tag="diff"):
     """Changes to files."""
 
-    changes: tuple[DiffChange, ...]
-    patch: DiffPatch | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    changes: Annotated[tuple[DiffChange, ...], SKIP_BAD_ITEMS]
+    patch: Lenient[DiffPatch] = None
+    meta: Lenient[JsonObject] = None
 
 
 class Terminal(_Typed, frozen=True, gc=False, tag="terminal"):
     """A place in a tool call where a terminal is shown."""
 
     terminal_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    ToolCallContent: TypeAlias = Content | Diff | Terminal | Unknown
-else:
-    ToolCallContent = Content | Diff | Terminal
+ToolCallContent: TypeAlias = Content | Diff | Terminal | Unknown
 
 
 class ToolCallLocation(_Whole, frozen=True, gc=False):
     """A file that a tool call works on; `line` counts from 1. The path is kept unchecked."""
 
     path: str
-    line: _Line | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    line: Lenient[_Line] = None
+    meta: Lenient[JsonObject] = None
 
 
 class MetaOnly(_Whole, frozen=True, gc=False):
     """A capability whose presence is all it says."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class ToolCallCapabilities(_Whole, frozen=True, gc=False):
     """What a client may do with a tool call."""
 
-    cancel: MetaOnly | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    cancel: Lenient[MetaOnly] = None
+    meta: Lenient[JsonObject] = None
 
 
 # --- Terminals, plans, commands, options ---
@@ -475,15 +551,15 @@ class TerminalOutput(_Whole, frozen=True, gc=False):
     """All bytes of a terminal so far, decoded from base64."""
 
     data: bytes
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class TerminalExitStatus(_Whole, frozen=True, gc=False):
     """How a terminal's command ended; both unset: it ended, nobody knows how."""
 
-    exit_code: _Integer | None = None
-    signal: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    exit_code: Lenient[_Integer] = None
+    signal: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class TerminalSize(_Whole, frozen=True, gc=False):
@@ -491,14 +567,14 @@ class TerminalSize(_Whole, frozen=True, gc=False):
 
     cols: _Cells
     rows: _Cells
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class TerminalCapabilities(_Whole, frozen=True, gc=False):
     """What a client may do with a terminal."""
 
-    cancel: MetaOnly | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    cancel: Lenient[MetaOnly] = None
+    meta: Lenient[JsonObject] = None
 
 
 class PlanEntry(_Whole, frozen=True, gc=False):
@@ -507,15 +583,15 @@ class PlanEntry(_Whole, frozen=True, gc=False):
     content: str
     priority: str
     status: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class PlanItems(_Typed, frozen=True, gc=False, tag="items"):
     """A plan as a list of steps."""
 
     plan_id: str
-    entries: tuple[PlanEntry, ...]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    entries: Annotated[tuple[PlanEntry, ...], SKIP_BAD_ITEMS]
+    meta: Lenient[JsonObject] = None
 
 
 class PlanMarkdown(_Typed, frozen=True, gc=False, tag="markdown"):
@@ -523,7 +599,7 @@ class PlanMarkdown(_Typed, frozen=True, gc=False, tag="markdown"):
 
     plan_id: str
     content: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class PlanFile(_Typed, frozen=True, gc=False, tag="file"):
@@ -531,14 +607,14 @@ class PlanFile(_Typed, frozen=True, gc=False, tag="file"):
 
     plan_id: str
     uri: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class TextCommandInput(_Typed, frozen=True, gc=False, tag="text"):
     """A command takes free text; `hint` says what."""
 
     hint: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class SessionConfigSelectOption(_Whole, frozen=True, gc=False):
@@ -546,8 +622,8 @@ class SessionConfigSelectOption(_Whole, frozen=True, gc=False):
 
     value: str
     name: str
-    description: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class SessionConfigSelectGroup(_Whole, frozen=True, gc=False):
@@ -555,17 +631,17 @@ class SessionConfigSelectGroup(_Whole, frozen=True, gc=False):
 
     group_id: str
     name: str
-    options: tuple[SessionConfigSelectOption, ...]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    options: Annotated[tuple[SessionConfigSelectOption, ...], ON_ERROR_ABSENT, SKIP_BAD_ITEMS]
+    meta: Lenient[JsonObject] = None
 
+
+PlanUpdateContent: TypeAlias = PlanItems | PlanMarkdown | PlanFile | Unknown
+
+AvailableCommandInput: TypeAlias = TextCommandInput | Unknown
 
 if TYPE_CHECKING:
-    PlanUpdateContent: TypeAlias = PlanItems | PlanMarkdown | PlanFile | Unknown
-    AvailableCommandInput: TypeAlias = TextCommandInput | Unknown
     _SelectOptions = tuple[SessionConfigSelectOption | SessionConfigSelectGroup, ...]
 else:
-    PlanUpdateContent = PlanItems | PlanMarkdown | PlanFile
-    AvailableCommandInput = TextCommandInput | _NoVariant
     _SelectOptions = tuple
 
 
@@ -580,8 +656,8 @@ class Command(_Typed, frozen=True, gc=False, tag="command"):
 
     name: str
     description: str
-    input: AvailableCommandInput | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    input: Lenient[AvailableCommandInput] = None
+    meta: Lenient[JsonObject] = None
 
 
 class SessionConfigSelect(_Typed, frozen=True, gc=False, kw_only=True, tag="select"):
@@ -589,9 +665,9 @@ class SessionConfigSelect(_Typed, frozen=True, gc=False, kw_only=True, tag="sele
 
     config_id: str
     name: str
-    description: str | None = None
-    category: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    category: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
     current_value: str
     options: SessionConfigSelectOptions
 
@@ -601,18 +677,15 @@ class SessionConfigBoolean(_Typed, frozen=True, gc=False, kw_only=True, tag="boo
 
     config_id: str
     name: str
-    description: str | None = None
-    category: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    category: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
     current_value: bool
 
 
-if TYPE_CHECKING:
-    AvailableCommand: TypeAlias = Command | Unknown
-    SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | Unknown
-else:
-    AvailableCommand = Command | _NoVariant
-    SessionConfigOption = SessionConfigSelect | SessionConfigBoolean
+AvailableCommand: TypeAlias = Command | Unknown
+
+SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | Unknown
 
 
 # --- State and usage ---
@@ -623,27 +696,24 @@ class Error(_Whole, frozen=True, gc=False):
 
     code: _ErrorCode
     message: str
-    data: Json | None = None
+    data: Lenient[Json] = None
 
 
 class BackgroundTerminal(_Typed, frozen=True, gc=False, tag="terminal"):
     """A terminal that goes on beside the foreground work."""
 
     terminal_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class BackgroundToolCall(_Typed, frozen=True, gc=False, tag="tool_call"):
     """A tool call that goes on beside the foreground work."""
 
     tool_call_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    BackgroundWork: TypeAlias = BackgroundTerminal | BackgroundToolCall | Unknown
-else:
-    BackgroundWork = BackgroundTerminal | BackgroundToolCall
+BackgroundWork: TypeAlias = BackgroundTerminal | BackgroundToolCall | Unknown
 
 
 class Usage(_Whole, frozen=True, gc=False):
@@ -652,10 +722,10 @@ class Usage(_Whole, frozen=True, gc=False):
     total_tokens: _Count
     input_tokens: _Count
     output_tokens: _Count
-    thought_tokens: _Count | None = None
-    cached_read_tokens: _Count | None = None
-    cached_write_tokens: _Count | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    thought_tokens: Lenient[_Count] = None
+    cached_read_tokens: Lenient[_Count] = None
+    cached_write_tokens: Lenient[_Count] = None
+    meta: Lenient[JsonObject] = None
 
 
 class Cost(_Whole, frozen=True, gc=False):
@@ -663,7 +733,7 @@ class Cost(_Whole, frozen=True, gc=False):
 
     amount: float
     currency: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 # --- The variants of session/update ---
@@ -674,15 +744,15 @@ class UserMessageChunk(_Patch, frozen=True, gc=False, tag="user_message_chunk"):
 
     message_id: str
     content: ContentBlock
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class UserMessage(_Patch, frozen=True, gc=False, tag="user_message"):
     """Creates or patches a user message."""
 
     message_id: str
-    content: tuple[ContentBlock, ...] | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    content: Annotated[Patched[tuple[ContentBlock, ...]], SKIP_BAD_ITEMS] = UNSET
+    meta: Patched[JsonObject] = UNSET
 
 
 class AgentMessageChunk(_Patch, frozen=True, gc=False, tag="agent_message_chunk"):
@@ -690,15 +760,15 @@ class AgentMessageChunk(_Patch, frozen=True, gc=False, tag="agent_message_chunk"
 
     message_id: str
     content: ContentBlock
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class AgentMessage(_Patch, frozen=True, gc=False, tag="agent_message"):
     """Creates or patches an agent message."""
 
     message_id: str
-    content: tuple[ContentBlock, ...] | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    content: Annotated[Patched[tuple[ContentBlock, ...]], SKIP_BAD_ITEMS] = UNSET
+    meta: Patched[JsonObject] = UNSET
 
 
 class AgentThoughtChunk(_Patch, frozen=True, gc=False, tag="agent_thought_chunk"):
@@ -706,15 +776,20 @@ class AgentThoughtChunk(_Patch, frozen=True, gc=False, tag="agent_thought_chunk"
 
     message_id: str
     content: ContentBlock
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class AgentThought(_Patch, frozen=True, gc=False, tag="agent_thought"):
     """Creates or patches a thought."""
 
     message_id: str
-    content: tuple[ContentBlock, ...] | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    content: Annotated[Patched[tuple[ContentBlock, ...]], SKIP_BAD_ITEMS] = UNSET
+    meta: Patched[JsonObject] = UNSET
+
+
+_StopReason = Literal[
+    "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"
+]
 
 
 class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_update"):
@@ -724,14 +799,11 @@ class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_
     """
 
     state: Literal["running", "idle", "requires_action"]
-    background: tuple[BackgroundWork, ...] | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
-    stop_reason: (
-        Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
-        | None
-    ) = None
-    error: Error | None = None
-    usage: Usage | None = None
+    background: Lenient[tuple[BackgroundWork, ...]] = None
+    meta: Lenient[JsonObject] = None
+    stop_reason: Lenient[_StopReason] = None
+    error: Lenient[Error] = None
+    usage: Lenient[Usage] = None
 
     def normalized(self) -> StateUpdate:
         """Return the state without keys that do not belong to it."""
@@ -748,36 +820,36 @@ class ToolCallContentChunk(_Patch, frozen=True, gc=False, tag="tool_call_content
 
     tool_call_id: str
     content: ToolCallContent
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class ToolCallUpdate(_Patch, frozen=True, gc=False, tag="tool_call_update"):
     """Creates or patches a tool call."""
 
     tool_call_id: str
-    name: str | UnsetType | None = UNSET
-    title: str | UnsetType | None = UNSET
-    kind: str | UnsetType | None = UNSET
-    status: str | UnsetType | None = UNSET
-    content: tuple[ToolCallContent, ...] | UnsetType | None = UNSET
-    locations: tuple[ToolCallLocation, ...] | UnsetType | None = UNSET
-    raw_input: Json | UnsetType | None = UNSET
-    raw_output: Json | UnsetType | None = UNSET
-    capabilities: ToolCallCapabilities | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    name: Patched[str] = UNSET
+    title: Patched[str] = UNSET
+    kind: Patched[str] = UNSET
+    status: Patched[str] = UNSET
+    content: Annotated[Patched[tuple[ToolCallContent, ...]], SKIP_BAD_ITEMS] = UNSET
+    locations: Annotated[Patched[tuple[ToolCallLocation, ...]], SKIP_BAD_ITEMS] = UNSET
+    raw_input: Patched[Json] = UNSET
+    raw_output: Patched[Json] = UNSET
+    capabilities: Patched[ToolCallCapabilities] = UNSET
+    meta: Patched[JsonObject] = UNSET
 
 
 class TerminalUpdate(_Patch, frozen=True, gc=False, tag="terminal_update"):
     """Creates or patches a terminal."""
 
     terminal_id: str
-    command: str | UnsetType | None = UNSET
-    cwd: str | UnsetType | None = UNSET
-    output: TerminalOutput | UnsetType | None = UNSET
-    exit_status: TerminalExitStatus | UnsetType | None = UNSET
-    size: TerminalSize | UnsetType | None = UNSET
-    capabilities: TerminalCapabilities | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    command: Patched[str] = UNSET
+    cwd: Patched[str] = UNSET
+    output: Patched[TerminalOutput] = UNSET
+    exit_status: Patched[TerminalExitStatus] = UNSET
+    size: Patched[TerminalSize] = UNSET
+    capabilities: Patched[TerminalCapabilities] = UNSET
+    meta: Patched[JsonObject] = UNSET
 
 
 class TerminalOutputChunk(_Patch, frozen=True, gc=False, tag="terminal_output_chunk"):
@@ -785,43 +857,43 @@ class TerminalOutputChunk(_Patch, frozen=True, gc=False, tag="terminal_output_ch
 
     terminal_id: str
     data: bytes
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class PlanUpdate(_Patch, frozen=True, gc=False, tag="plan_update"):
     """Creates or replaces a plan."""
 
     plan: PlanUpdateContent
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class PlanRemoved(_Patch, frozen=True, gc=False, tag="plan_removed"):
     """Removes a plan."""
 
     plan_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class AvailableCommandsUpdate(_Patch, frozen=True, gc=False, tag="available_commands_update"):
     """Replaces the list of slash commands."""
 
-    available_commands: tuple[AvailableCommand, ...]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    available_commands: Annotated[tuple[AvailableCommand, ...], SKIP_BAD_ITEMS]
+    meta: Lenient[JsonObject] = None
 
 
 class ConfigOptionUpdate(_Patch, frozen=True, gc=False, tag="config_option_update"):
     """Replaces the list of configuration options."""
 
-    config_options: tuple[SessionConfigOption, ...]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    config_options: Annotated[tuple[SessionConfigOption, ...], SKIP_BAD_ITEMS]
+    meta: Lenient[JsonObject] = None
 
 
 class SessionInfoUpdate(_Patch, frozen=True, gc=False, tag="session_info_update"):
     """Patches the session's title and time of last change (RFC 3339)."""
 
-    title: str | UnsetType | None = UNSET
-    updated_at: _DateTime | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    title: Patched[str] = UNSET
+    updated_at: Patched[_DateTime] = UNSET
+    meta: Patched[JsonObject] = UNSET
 
 
 class UsageUpdate(_Patch, frozen=True, gc=False, tag="usage_update"):
@@ -829,8 +901,8 @@ class UsageUpdate(_Patch, frozen=True, gc=False, tag="usage_update"):
 
     used: _Count
     size: _Count
-    cost: Cost | UnsetType | None = UNSET
-    meta: JsonObject | None = field(default=None, name="_meta")
+    cost: Patched[Cost] = UNSET
+    meta: Lenient[JsonObject] = None
 
 
 class Notice(_Patch, frozen=True, gc=False, tag="notice", omit_defaults=True):
@@ -838,8 +910,8 @@ class Notice(_Patch, frozen=True, gc=False, tag="notice", omit_defaults=True):
 
     severity: str
     title: _NonEmpty
-    description: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class CompactionUpdate(_Patch, frozen=True, gc=False, tag="compaction_update"):
@@ -847,9 +919,9 @@ class CompactionUpdate(_Patch, frozen=True, gc=False, tag="compaction_update"):
 
     compaction_id: str
     status: str
-    summary: tuple[ContentBlock, ...] | UnsetType | None = UNSET
-    error: str | UnsetType | None = UNSET
-    meta: JsonObject | UnsetType | None = field(default=UNSET, name="_meta")
+    summary: Annotated[Patched[tuple[ContentBlock, ...]], SKIP_BAD_ITEMS] = UNSET
+    error: Patched[str] = UNSET
+    meta: Patched[JsonObject] = UNSET
 
 
 class CompactionSummaryChunk(_Patch, frozen=True, gc=False, tag="compaction_summary_chunk"):
@@ -857,48 +929,41 @@ class CompactionSummaryChunk(_Patch, frozen=True, gc=False, tag="compaction_summ
 
     compaction_id: str
     content: ContentBlock
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    _Unknown: TypeAlias = Unknown | UnknownStateUpdate
-    SessionUpdate: TypeAlias = (
-        UserMessageChunk
-        | UserMessage
-        | AgentMessageChunk
-        | AgentMessage
-        | AgentThoughtChunk
-        | AgentThought
-        | StateUpdate
-        | ToolCallContentChunk
-        | ToolCallUpdate
-        | TerminalUpdate
-        | TerminalOutputChunk
-        | PlanUpdate
-        | PlanRemoved
-        | AvailableCommandsUpdate
-        | ConfigOptionUpdate
-        | SessionInfoUpdate
-        | UsageUpdate
-        | Notice
-        | CompactionUpdate
-        | CompactionSummaryChunk
-        | _Unknown
-    )
-else:
-    SessionUpdate = Union[tuple(_Patch.__subclasses__())]  # noqa: UP007  # built from a list
+SessionUpdate: TypeAlias = (
+    UserMessageChunk
+    | UserMessage
+    | AgentMessageChunk
+    | AgentMessage
+    | AgentThoughtChunk
+    | AgentThought
+    | StateUpdate
+    | ToolCallContentChunk
+    | ToolCallUpdate
+    | TerminalUpdate
+    | TerminalOutputChunk
+    | PlanUpdate
+    | PlanRemoved
+    | AvailableCommandsUpdate
+    | ConfigOptionUpdate
+    | SessionInfoUpdate
+    | UsageUpdate
+    | Notice
+    | CompactionUpdate
+    | CompactionSummaryChunk
+    | Unknown
+    | UnknownStateUpdate
+)
 
 
-UPDATE_TAGS: Final = frozenset(str(kind.__struct_config__.tag) for kind in _Patch.__subclasses__())
-"""The values of `sessionUpdate` that are known."""
-
-
-class UpdateSessionNotification(Struct, frozen=True, gc=False, rename="camel"):
+class UpdateSessionNotification(Struct, frozen=True, gc=False, rename=_wire_name):
     """The parameters of `session/update`; the notification's own `_meta` is not kept."""
 
     session_id: str
     update: SessionUpdate
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 # --- Requests, results and the messages around them ---
@@ -910,14 +975,14 @@ class PermissionOption(_Whole, frozen=True, gc=False):
     option_id: str
     name: str
     kind: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class ToolCallPermissionSubject(_Typed, frozen=True, gc=False, tag="tool_call"):
     """Permission is asked for a tool call, which the request may create or patch."""
 
-    tool_call: ToolCallUpdate
-    meta: JsonObject | None = field(default=None, name="_meta")
+    tool_call: Annotated[ToolCallUpdate, UNTAGGED]
+    meta: Lenient[JsonObject] = None
 
     def without_resets(self) -> ToolCallPermissionSubject:
         """Return the subject with only the values of its tool call: what there is to show."""
@@ -932,17 +997,12 @@ class CommandPermissionSubject(_Typed, frozen=True, gc=False, tag="command"):
 
     command: str
     cwd: str
-    tool_call_id: str | None = None
-    terminal_id: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    tool_call_id: Lenient[str] = None
+    terminal_id: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    RequestPermissionSubject: TypeAlias = (
-        ToolCallPermissionSubject | CommandPermissionSubject | Unknown
-    )
-else:
-    RequestPermissionSubject = ToolCallPermissionSubject | CommandPermissionSubject
+RequestPermissionSubject: TypeAlias = ToolCallPermissionSubject | CommandPermissionSubject | Unknown
 
 
 class RequestPermissionRequest(_Whole, frozen=True, gc=False):
@@ -951,9 +1011,9 @@ class RequestPermissionRequest(_Whole, frozen=True, gc=False):
     session_id: str
     title: str
     options: Annotated[tuple[PermissionOption, ...], Meta(min_length=1)]
-    description: str | None = None
+    description: Lenient[str] = None
     subject: RequestPermissionSubject | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 # --- Elicitations ---
@@ -964,15 +1024,15 @@ class EnumOption(_Whole, frozen=True, gc=False):
 
     const: str
     title: str
-    description: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class _PropertySchema(_Typed, frozen=True, gc=False, kw_only=True):
     """A field of a form."""
 
-    title: str | None = None
-    description: str | None = None
+    title: Lenient[str] = None
+    description: Lenient[str] = None
 
 
 class StringPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="string"):
@@ -982,10 +1042,10 @@ class StringPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True,
     max_length: _Size | None = None
     pattern: str | None = None
     format: str | None = None
-    default: str | None = None
+    default: Lenient[str] = None
     enum: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     one_of: Annotated[tuple[EnumOption, ...], Meta(min_length=1)] | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class NumberPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="number"):
@@ -993,8 +1053,8 @@ class NumberPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True,
 
     minimum: float | None = None
     maximum: float | None = None
-    default: float | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    default: Lenient[float] = None
+    meta: Lenient[JsonObject] = None
 
 
 class IntegerPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="integer"):
@@ -1002,15 +1062,15 @@ class IntegerPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True
 
     minimum: _Integer | None = None
     maximum: _Integer | None = None
-    default: _Integer | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    default: Lenient[_Integer] = None
+    meta: Lenient[JsonObject] = None
 
 
 class BooleanPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=True, tag="boolean"):
     """A field of a form that is on or off."""
 
-    default: bool | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    default: Lenient[bool] = None
+    meta: Lenient[JsonObject] = None
 
 
 class MultiSelectItems:
@@ -1023,14 +1083,14 @@ class StringMultiSelectItems(_Typed, MultiSelectItems, frozen=True, gc=False, ta
     """Choices that are shown as they are."""
 
     enum: Annotated[tuple[str, ...], Meta(min_length=1)]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class TitledMultiSelectItems(_Whole, MultiSelectItems, frozen=True, gc=False):
     """Choices with titles."""
 
     any_of: Annotated[tuple[EnumOption, ...], Meta(min_length=1)]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class UnknownMultiSelectItems(Unknown, MultiSelectItems):
@@ -1045,27 +1105,18 @@ class MultiSelectPropertySchema(_PropertySchema, frozen=True, gc=False, kw_only=
     items: MultiSelectItems
     min_items: _Count | None = None
     max_items: _Count | None = None
-    default: tuple[str, ...] | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    default: Annotated[Lenient[tuple[str, ...]], SKIP_BAD_ITEMS] = None
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    ElicitationPropertySchema: TypeAlias = (
-        StringPropertySchema
-        | NumberPropertySchema
-        | IntegerPropertySchema
-        | BooleanPropertySchema
-        | MultiSelectPropertySchema
-        | Unknown
-    )
-else:
-    ElicitationPropertySchema = (
-        StringPropertySchema
-        | NumberPropertySchema
-        | IntegerPropertySchema
-        | BooleanPropertySchema
-        | MultiSelectPropertySchema
-    )
+ElicitationPropertySchema: TypeAlias = (
+    StringPropertySchema
+    | NumberPropertySchema
+    | IntegerPropertySchema
+    | BooleanPropertySchema
+    | MultiSelectPropertySchema
+    | Unknown
+)
 
 
 class ElicitationSchema(_Whole, frozen=True, gc=False):
@@ -1073,10 +1124,10 @@ class ElicitationSchema(_Whole, frozen=True, gc=False):
 
     type: Literal["object"]
     properties: dict[str, ElicitationPropertySchema]
-    title: str | None = None
-    description: str | None = None
+    title: Lenient[str] = None
+    description: Lenient[str] = None
     required: tuple[str, ...] | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class RequestedSchema(JsonObject):
@@ -1093,9 +1144,9 @@ class Elicitation(_Whole, frozen=True, gc=False, kw_only=True, tag_field="mode",
 
     message: str
     session_id: str | None = None
-    tool_call_id: str | None = None
+    tool_call_id: Lenient[str] = None
     request_id: _Integer | str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
     def __post_init__(self) -> None:
         """Raise `InvalidValueError` for a scope that is missing or given twice."""
@@ -1138,12 +1189,9 @@ class ElicitationUnknownMode(Unknown):
         return int(found) if isinstance(found, float) else found  # `1.0` is 1
 
 
-if TYPE_CHECKING:
-    CreateElicitationRequest: TypeAlias = (
-        ElicitationFormMode | ElicitationUrlMode | ElicitationUnknownMode
-    )
-else:
-    CreateElicitationRequest = ElicitationFormMode | ElicitationUrlMode
+CreateElicitationRequest: TypeAlias = (
+    ElicitationFormMode | ElicitationUrlMode | ElicitationUnknownMode
+)
 
 
 class CreateElicitationResponse(_Whole, frozen=True, gc=False):
@@ -1151,14 +1199,14 @@ class CreateElicitationResponse(_Whole, frozen=True, gc=False):
 
     action: str
     content: JsonObject | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CompleteElicitationNotification(_Whole, frozen=True, gc=False):
     """The parameters of `elicitation/complete`: what the user did at a URL is done."""
 
     elicitation_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 # --- Other parameters and results ---
@@ -1168,14 +1216,14 @@ class CancelRequestNotification(_Whole, frozen=True, gc=False):
     """The parameters of `$/cancel_request`: a request that needs no answer any more."""
 
     request_id: _Integer | str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CancelSessionNotification(_Whole, frozen=True, gc=False):
     """The parameters of `session/cancel`."""
 
     session_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class PromptRequest(_Whole, frozen=True, gc=False):
@@ -1183,27 +1231,27 @@ class PromptRequest(_Whole, frozen=True, gc=False):
 
     session_id: str
     prompt: tuple[ContentBlock, ...]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class PromptResponse(_Whole, frozen=True, gc=False):
     """The result of `session/prompt`: the message was inserted under this id."""
 
     message_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class SentPromptRequest(_Whole, frozen=True, gc=False):
     """The parameters of a `session/prompt` that this side sent, as far as they can be read."""
 
     session_id: str
-    prompt: tuple[ContentBlock, ...] = ()
+    prompt: Annotated[tuple[ContentBlock, ...], ON_ERROR_ABSENT, SKIP_BAD_ITEMS] = ()
 
 
 class ReplayFromStart(_Typed, frozen=True, gc=False, tag="start"):
     """Replay the whole conversation."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class ResumeSessionRequest(_Whole, frozen=True, gc=False):
@@ -1217,8 +1265,8 @@ class SetSessionConfigOptionRequest(_Whole, frozen=True, gc=False):
     """The parameters of `session/set_config_option`, as far as a store needs them."""
 
     session_id: str
-    config_id: str | None = None
-    value: Json | None = None
+    config_id: Lenient[str] = None
+    value: Lenient[Json] = None
 
 
 class ListSessionsRequest(_Whole, frozen=True, gc=False):
@@ -1227,7 +1275,7 @@ class ListSessionsRequest(_Whole, frozen=True, gc=False):
     cwd: str | None = None
     cursor: str | None = None
     archived: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class SessionInfo(_Whole, frozen=True, gc=False):
@@ -1235,45 +1283,45 @@ class SessionInfo(_Whole, frozen=True, gc=False):
 
     session_id: str
     cwd: str
-    additional_directories: tuple[str, ...] = ()
-    title: str | None = None
-    updated_at: _DateTime | None = None
-    archived: bool | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    additional_directories: Annotated[tuple[str, ...], NULL_IS_EMPTY] = ()
+    title: Lenient[str] = None
+    updated_at: Lenient[_DateTime] = None
+    archived: Lenient[bool] = None
+    meta: Lenient[JsonObject] = None
 
 
 class ListSessionsResponse(_Whole, frozen=True, gc=False):
     """The result of `session/list`: a page of sessions, and the cursor of the next page."""
 
-    sessions: tuple[SessionInfo, ...]
+    sessions: Annotated[tuple[SessionInfo, ...], ON_ERROR_ABSENT, SKIP_BAD_ITEMS]
     next_cursor: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CloseSessionRequest(_Whole, frozen=True, gc=False):
     """The parameters of `session/close`."""
 
     session_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CloseSessionResponse(_Whole, frozen=True, gc=False):
     """The result of `session/close`."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class DeleteSessionRequest(_Whole, frozen=True, gc=False):
     """The parameters of `session/delete`."""
 
     session_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class DeleteSessionResponse(_Whole, frozen=True, gc=False):
     """The result of `session/delete`."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CancelToolCallRequest(_Whole, frozen=True, gc=False):
@@ -1281,13 +1329,13 @@ class CancelToolCallRequest(_Whole, frozen=True, gc=False):
 
     session_id: str
     tool_call_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CancelToolCallResponse(_Whole, frozen=True, gc=False):
     """The result of `tool_call/cancel`."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CancelTerminalRequest(_Whole, frozen=True, gc=False):
@@ -1295,48 +1343,48 @@ class CancelTerminalRequest(_Whole, frozen=True, gc=False):
 
     session_id: str
     terminal_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class CancelTerminalResponse(_Whole, frozen=True, gc=False):
     """The result of `terminal/cancel`."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class LoginAuthRequest(_Whole, frozen=True, gc=False):
     """The parameters of `auth/login` (v1: `authenticate`)."""
 
     method_id: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class LoginAuthResponse(_Whole, frozen=True, gc=False):
     """The result of `auth/login` (v1: `authenticate`)."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class LogoutAuthResponse(_Whole, frozen=True, gc=False):
     """The result of `auth/logout` (v1: `logout`)."""
 
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class AuthStatusUpdateNotification(_Whole, frozen=True, gc=False):
     """The parameters of `auth/status_update`, without the accounts, which are not to be kept."""
 
     state: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class NewSessionResponse(_Whole, frozen=True, gc=False):
     """The result of `session/new`; a list that is `UNSET` was not given."""
 
     session_id: str
-    config_options: tuple[SessionConfigOption, ...] | UnsetType = UNSET
-    available_commands: tuple[AvailableCommand, ...] | UnsetType = UNSET
-    meta: JsonObject | None = field(default=None, name="_meta")
+    config_options: ResultList[SessionConfigOption] = UNSET
+    available_commands: ResultList[AvailableCommand] = UNSET
+    meta: Lenient[JsonObject] = None
 
 
 class ResumeSessionResponse(_Whole, frozen=True, gc=False):
@@ -1345,16 +1393,16 @@ class ResumeSessionResponse(_Whole, frozen=True, gc=False):
     A list that is `UNSET` was not given.
     """
 
-    config_options: tuple[SessionConfigOption, ...] | UnsetType = UNSET
-    available_commands: tuple[AvailableCommand, ...] | UnsetType = UNSET
-    meta: JsonObject | None = field(default=None, name="_meta")
+    config_options: ResultList[SessionConfigOption] = UNSET
+    available_commands: ResultList[AvailableCommand] = UNSET
+    meta: Lenient[JsonObject] = None
 
 
 class SetSessionConfigOptionResponse(_Whole, frozen=True, gc=False):
     """The result of `session/set_config_option`: the new list of options."""
 
-    config_options: tuple[SessionConfigOption, ...]
-    meta: JsonObject | None = field(default=None, name="_meta")
+    config_options: Annotated[tuple[SessionConfigOption, ...], SKIP_BAD_ITEMS]
+    meta: Lenient[JsonObject] = None
 
 
 class Implementation(_Whole, frozen=True, gc=False):
@@ -1362,62 +1410,62 @@ class Implementation(_Whole, frozen=True, gc=False):
 
     name: str
     version: str
-    title: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    title: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
 class PromptCapabilities(_Whole, frozen=True, gc=False):
     """Kinds of content that an agent takes in prompts beyond text and links."""
 
-    image: MetaOnly | None = None
-    audio: MetaOnly | None = None
-    embedded_context: MetaOnly | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    image: Lenient[MetaOnly] = None
+    audio: Lenient[MetaOnly] = None
+    embedded_context: Lenient[MetaOnly] = None
+    meta: Lenient[JsonObject] = None
 
 
 class McpCapabilities(_Whole, frozen=True, gc=False):
     """Transports over which an agent reaches MCP servers."""
 
-    stdio: MetaOnly | None = None
-    http: MetaOnly | None = None
-    acp: MetaOnly | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    stdio: Lenient[MetaOnly] = None
+    http: Lenient[MetaOnly] = None
+    acp: Lenient[MetaOnly] = None
+    meta: Lenient[JsonObject] = None
 
 
 class SessionCapabilities(_Whole, frozen=True, gc=False):
     """What an agent can do with sessions. `list`, `resume` and `close` are said in v1 alone."""
 
-    prompt: PromptCapabilities | None = None
-    mcp: McpCapabilities | None = None
-    delete: MetaOnly | None = None
-    additional_directories: MetaOnly | None = None
-    system_prompt: MetaOnly | None = None
-    fork: MetaOnly | None = None
-    archive: MetaOnly | None = None
-    status: MetaOnly | None = None
-    title: MetaOnly | None = None
-    list: MetaOnly | None = None
-    resume: MetaOnly | None = None
-    close: MetaOnly | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    prompt: Lenient[PromptCapabilities] = None
+    mcp: Lenient[McpCapabilities] = None
+    delete: Lenient[MetaOnly] = None
+    additional_directories: Lenient[MetaOnly] = None
+    system_prompt: Lenient[MetaOnly] = None
+    fork: Lenient[MetaOnly] = None
+    archive: Lenient[MetaOnly] = None
+    status: Lenient[MetaOnly] = None
+    title: Lenient[MetaOnly] = None
+    list: Lenient[MetaOnly] = None
+    resume: Lenient[MetaOnly] = None
+    close: Lenient[MetaOnly] = None
+    meta: Lenient[JsonObject] = None
 
 
 class AgentAuthCapabilities(_Whole, frozen=True, gc=False):
     """What an agent can do about authentication. `logout` is said in v1 alone."""
 
-    status: MetaOnly | None = None
-    logout: MetaOnly | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    status: Lenient[MetaOnly] = None
+    logout: Lenient[MetaOnly] = None
+    meta: Lenient[JsonObject] = None
 
 
 class AgentCapabilities(_Whole, frozen=True, gc=False):
     """What an agent can do. `load_session` is said in v1 alone."""
 
-    session: SessionCapabilities | None = None
-    auth: AgentAuthCapabilities | None = None
-    providers: MetaOnly | None = None
-    load_session: bool = False
-    meta: JsonObject | None = field(default=None, name="_meta")
+    session: Lenient[SessionCapabilities] = None
+    auth: Lenient[AgentAuthCapabilities] = None
+    providers: Lenient[MetaOnly] = None
+    load_session: Annotated[bool, ON_ERROR_ABSENT] = False
+    meta: Lenient[JsonObject] = None
 
 
 class EnvVariable(_Whole, frozen=True, gc=False):
@@ -1425,7 +1473,7 @@ class EnvVariable(_Whole, frozen=True, gc=False):
 
     name: str
     value: str
-    meta: JsonObject | None = field(default=None, name="_meta")
+    meta: Lenient[JsonObject] = None
 
 
 class AuthMethodTerminal(_Typed, frozen=True, gc=False, tag="terminal"):
@@ -1433,10 +1481,10 @@ class AuthMethodTerminal(_Typed, frozen=True, gc=False, tag="terminal"):
 
     method_id: str
     name: str
-    description: str | None = None
-    args: tuple[str, ...] = ()
-    env: tuple[EnvVariable, ...] = ()
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    args: Annotated[tuple[str, ...], NULL_IS_EMPTY] = ()
+    env: Annotated[tuple[EnvVariable, ...], NULL_IS_EMPTY] = ()
+    meta: Lenient[JsonObject] = None
 
 
 class AuthMethodAgent(_Typed, frozen=True, gc=False, tag="agent"):
@@ -1444,14 +1492,32 @@ class AuthMethodAgent(_Typed, frozen=True, gc=False, tag="agent"):
 
     method_id: str
     name: str
-    description: str | None = None
-    meta: JsonObject | None = field(default=None, name="_meta")
+    description: Lenient[str] = None
+    meta: Lenient[JsonObject] = None
 
 
-if TYPE_CHECKING:
-    AuthMethod: TypeAlias = AuthMethodTerminal | AuthMethodAgent | Unknown
-else:
-    AuthMethod = AuthMethodTerminal | AuthMethodAgent
+AuthMethod: TypeAlias = AuthMethodTerminal | AuthMethodAgent | Unknown
+
+
+# --- Open unions as the typed decoder reads them ---
+
+if not TYPE_CHECKING:  # see the head
+    ContentBlock = _known(ContentBlock)
+    DiffChange = _known(DiffChange)
+    ToolCallContent = _known(ToolCallContent)
+    PlanUpdateContent = _known(PlanUpdateContent, "planId")
+    AvailableCommandInput = _known(AvailableCommandInput)
+    AvailableCommand = _known(AvailableCommand, "name", "description")
+    SessionConfigOption = _known(SessionConfigOption, "configId", "name")
+    BackgroundWork = _known(BackgroundWork)
+    SessionUpdate = _known(SessionUpdate)
+    RequestPermissionSubject = _known(RequestPermissionSubject)
+    ElicitationPropertySchema = _known(ElicitationPropertySchema)
+    CreateElicitationRequest = _known(CreateElicitationRequest)
+    AuthMethod = _known(AuthMethod, "methodId", "name")
+
+UPDATE_TAGS: Final = frozenset(tag_of(kind) for kind in variants(SessionUpdate))
+"""The values of `sessionUpdate` that are known."""
 
 
 class InitializeResponse(_Whole, frozen=True, gc=False):
@@ -1459,9 +1525,11 @@ class InitializeResponse(_Whole, frozen=True, gc=False):
 
     protocol_version: _Version
     info: Implementation
-    capabilities: AgentCapabilities = AgentCapabilities()
-    auth_methods: tuple[AuthMethod, ...] | UnsetType = UNSET
-    meta: JsonObject | None = field(default=None, name="_meta")
+    capabilities: Annotated[AgentCapabilities, ON_ERROR_ABSENT] = AgentCapabilities()
+    auth_methods: Annotated[tuple[AuthMethod, ...] | UnsetType, ON_ERROR_ABSENT, SKIP_BAD_ITEMS] = (
+        UNSET
+    )
+    meta: Lenient[JsonObject] = None
 
 
 class Notification(Struct, frozen=True, gc=False):

@@ -1,46 +1,42 @@
-"""The wire classes and their table of leniency, compared with the schema field by field."""
+"""The wire classes and the marks at their fields, compared with the published schemas."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 from typing import get_type_hints as type_hints
 
 import msgspec
 import pytest
 
 from acp_client import wire
-from acp_client._leniency import (
-    DEFAULT,
-    EMPTY_NULL,
-    LENIENCY,
-    SKIP,
-    STRICT,
-    UNKNOWN_VARIANT_KEYS,
-    Leniency,
-    leniency,
-)
-from acp_client._lenient import _without_absence
 
 SCHEMAS = Path(__file__).parent / "schemas"
 
-OURS = (
+OURS = {
     "Elicitation",
-    "SentPromptRequest",
     "Notification",
     "Request",
     "Response",
+    "SentPromptRequest",
     "UnidentifiedError",
-)
+}
 """Classes that the schema does not have."""
 
-PARTIAL = {"AuthStatusUpdateNotification", "ResumeSessionRequest"}
-"""Parameters of which a store needs a part."""
-
-READ_AS_FAR_AS_POSSIBLE = {"SetSessionConfigOptionRequest"}
-"""Parameters of which only the session is required here: what this side sent is on its way."""
+PARTIAL = {
+    "AuthStatusUpdateNotification": {"accounts"},
+    "ResumeSessionRequest": {
+        "_meta",
+        "additionalDirectories",
+        "cwd",
+        "mcpServers",
+        "systemPrompt",
+    },
+    "SetSessionConfigOptionRequest": {"_meta", "configId", "value"},
+}
+"""Fields that are left out, or that are read as far as possible in what this side sent."""
 
 ONLY_V1 = {
     "AgentAuthCapabilities": ["logout"],
@@ -50,7 +46,7 @@ ONLY_V1 = {
 """Fields that v2 does not have because every agent can do it there."""
 
 SCOPES = ("ElicitationSessionScope", "ElicitationRequestScope")
-"""What of both an elicitation has is its own rule; here the fields of both are optional."""
+"""An elicitation has the fields of one of them, which is a rule of its class."""
 
 DEFINITIONS: dict[str, tuple[str, ...]] = {
     "DiffAdd": ("DiffChange", "DiffPathChange"),
@@ -71,130 +67,104 @@ DEFINITIONS: dict[str, tuple[str, ...]] = {
 }
 """The definitions that a class is written from, where there is none of its name."""
 
+DISCRIMINATORS = {("StateUpdate", "state"), ("CreateElicitationResponse", "action")}
+"""Fields by which the schema tells definitions apart that are one class here."""
+
 CLASSES = sorted(
     name
     for name, value in vars(wire).items()
     if isinstance(value, type) and issubclass(value, msgspec.Struct) and name in wire.__all__
 )
 
-Facts = dict[str, tuple[bool, bool, Leniency]]
+Facts = dict[str, tuple[bool, bool, frozenset[str]]]
 """By the key of a field: is it required, may it be `null`, how does it degrade."""
 
 
 @cache
 def definitions(version: str = "v2.unstable") -> dict[str, Any]:
-    """Read the definitions of a schema."""
-    text = (SCHEMAS / f"schema.{version}.json").read_bytes()
-    found: dict[str, Any] = json.loads(text)["$defs"]
+    """Read the definitions of a schema; the unstable one has those of the stable one."""
+    found: dict[str, Any] = json.loads((SCHEMAS / f"schema.{version}.json").read_bytes())["$defs"]
     return found
 
 
 def facts_of_schema(name: str) -> Facts:
-    """Give what the schema says of the fields of a class."""
+    """Return what the schemas say of the fields of a class."""
     facts: Facts = {}
     for part in DEFINITIONS.get(name, (name,)):
-        required = definitions()[part].get("required", [])
-        for key, field in definitions()[part].get("properties", {}).items():
-            is_scope = part in SCOPES
-            is_required = key in required and not is_scope
-            facts[key] = (is_required, is_scope or may_be_null(field), degrading(field))
-    for key in ONLY_V1.get(name, ()):
-        field = definitions("v1.unstable")[name]["properties"][key]
-        facts[key] = (False, may_be_null(field, "v1.unstable"), degrading(field))
+        facts |= facts_of_definition(definitions()[part], "v2.unstable", part in SCOPES)
+    if name in ONLY_V1:
+        found = facts_of_definition(definitions("v1.unstable")[name], "v1.unstable", False)
+        facts |= {key: found[key] for key in ONLY_V1[name]}
     return facts
 
 
-def may_be_null(field: dict[str, Any], version: str = "v2.unstable") -> bool:
-    """Tell whether a field of the schema may be `null`."""
-    kind = field.get("type", [])
+def facts_of_definition(definition: dict[str, Any], version: str, is_optional: bool) -> Facts:
+    """Return what one definition says of its fields."""
+    required = () if is_optional else definition.get("required", ())
+    return {
+        key: (key in required, is_optional or may_be_null(field, version), marks_of_schema(field))
+        for key, field in definition.get("properties", {}).items()
+    }
+
+
+def may_be_null(field: dict[str, Any], version: str) -> bool:
+    """Return whether a field of the schema may be `null`."""
     reference = field.get("$ref", "").rpartition("/")[2]
     named = definitions(version)[reference] if reference else {}
     return (
-        "null" in kind
+        "null" in field.get("type", [])
         or {"type": "null"} in field.get("anyOf", [])
         or bool(named and may_be_null(named, version))
-        or not (field.keys() - {"description", "x-deserialize-default-on-error"})
+        or not (field.keys() - {"description", wire.ON_ERROR_ABSENT})
     )
 
 
-def degrading(field: dict[str, Any]) -> Leniency:
-    """Give the annotations of a field of the schema as flags."""
-    names = {
-        "x-deserialize-default-on-error": DEFAULT,
-        "x-deserialize-skip-invalid-items": SKIP,
-        "x-deserialize-default-on-null": EMPTY_NULL,
-    }
-    found = STRICT
-    for name, flag in names.items():
-        found |= flag if field.get(name) else STRICT
-    return found
+def marks_of_schema(field: dict[str, Any]) -> frozenset[str]:
+    """Return the annotations of a field of the schema that say how it degrades."""
+    return frozenset(key for key in field if key.startswith("x-deserialize-") and field[key])
 
 
 def facts_of_class(name: str) -> Facts:
-    """Give what a wire class says of its fields, apart from its tag."""
+    """Return what a wire class says of its fields, apart from its tag."""
     kind = getattr(wire, name)
     hints = type_hints(kind, include_extras=True)
     return {
-        field.encode_name: (
-            field.required,
-            _without_absence(hints[field.name])[1],
-            leniency(name, field.encode_name),
-        )
+        field.encode_name: (field.required, *facts_of_hint(hints[field.name]))
         for field in msgspec.structs.fields(kind)
-        # what its three definitions are told by
-        if (name, field.name) != ("StateUpdate", "state")
-        # "action" tells the variants apart
-        and (name, field.name) != ("CreateElicitationResponse", "action")
+        if (name, field.name) not in DISCRIMINATORS
     }
+
+
+def facts_of_hint(hint: Any) -> tuple[bool, frozenset[str]]:
+    """Return whether a type has `None`, and the schema's marks around it."""
+    inner, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    marks = frozenset(one for one in metadata if isinstance(one, str)) - {wire.UNTAGGED}
+    return type(None) in get_args(inner), marks
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSES if name not in OURS])
 def test_class_says_what_the_schema_says(name: str) -> None:
     """Every class has the fields of the schema, as required, nullable and lenient as there."""
     ours, theirs = facts_of_class(name), facts_of_schema(name)
-    if name in PARTIAL:
-        theirs = {key: fact for key, fact in theirs.items() if key in ours}
-    if name in READ_AS_FAR_AS_POSSIBLE:
-        assert ours["sessionId"] == theirs["sessionId"]
-        return
+    for key in PARTIAL.get(name, ()):
+        assert ours.pop(key, None) != theirs.pop(key, None)
     assert ours == theirs
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", sorted(OURS))
 def test_classes_of_our_own_are_not_in_the_schema(name: str) -> None:
     """No class is passed over that could be compared."""
+    assert name in CLASSES
     assert name not in definitions()
-
-
-def test_table_has_no_row_for_nothing() -> None:
-    """Every row and every key of the table belongs to a field of a class."""
-    for name, rows in LENIENCY.items():
-        assert rows.keys() <= facts_of_class(name).keys(), name
-
-
-def test_metadata_is_lenient_everywhere() -> None:
-    """`_meta` needs no row: a malformed one is absent, whatever it is part of."""
-    assert leniency("Cost", "_meta") == DEFAULT
-    assert leniency("Cost", "amount") == STRICT
-    assert leniency("nothing", "known") == STRICT
 
 
 # --- Unions ---
 
-UNIONS: dict[str, Any] = {
-    "SessionUpdate": wire.SessionUpdate,
-    "ContentBlock": wire.ContentBlock,
-    "ToolCallContent": wire.ToolCallContent,
-    "DiffChange": wire.DiffChange,
-    "BackgroundWork": wire.BackgroundWork,
-    "PlanUpdateContent": wire.PlanUpdateContent,
-    "AvailableCommand": wire.AvailableCommand,
-    "AvailableCommandInput": wire.AvailableCommandInput,
-    "SessionConfigOption": wire.SessionConfigOption,
-    "RequestPermissionSubject": wire.RequestPermissionSubject,
-    "AuthMethod": wire.AuthMethod,
+UNIONS = {
+    name: union
+    for name, union in vars(wire).items()
+    if name in wire.__all__ and wire.is_open_union(union)
 }
-
 
 KEPT_RAW: dict[str, set[str]] = {
     "SessionUpdate": {"subagent_update", "session_message", "session_message_chunk"},
@@ -205,7 +175,7 @@ KEPT_RAW: dict[str, set[str]] = {
 
 
 def variants_of_schema(name: str) -> dict[str, list[str]]:
-    """Give the known tags of an open union, with the keys that the unknown variant needs."""
+    """Return the known tags of an open union, with the keys that the unknown variant needs."""
     tags: dict[str, list[str]] = {}
     shared = definitions()[name].get("required", [])
     for variant in definitions()[name]["anyOf"]:
@@ -215,40 +185,55 @@ def variants_of_schema(name: str) -> dict[str, list[str]]:
     return tags
 
 
+def test_every_open_union_is_compared() -> None:
+    """The unions are found by what they are, so none is passed over."""
+    assert len(UNIONS) >= 12
+
+
 @pytest.mark.parametrize("name", UNIONS)
 def test_union_has_the_variants_of_the_schema(name: str) -> None:
     """Every open union knows the tags of the schema, and what an unknown variant must have."""
-    members = [kind for kind in UNIONS[name].__args__ if kind is not wire._NoVariant]
-    tags = {kind.__struct_config__.tag for kind in members}
+    union = UNIONS[name]
     theirs = variants_of_schema(name)
     needed = theirs.pop("other", [])
-    assert tags == theirs.keys() - KEPT_RAW.get(name, set())
-    ours = [UNKNOWN_VARIANT_KEYS[tag] for tag in tags if tag in UNKNOWN_VARIANT_KEYS]
-    if "tool_call" not in tags:
-        assert set(needed) == (set(ours[0]) if ours else set())
+    assert set(map(wire.tag_of, wire.variants(union))) == theirs.keys() - KEPT_RAW.get(name, set())
+    unknown = get_args(union)[1]
+    if unknown.kind is wire.Unknown:
+        assert set(unknown.needs) == set(needed)
+    else:  # its class has a rule of its own
+        assert unknown.kind is wire.ElicitationUnknownMode
 
 
 def test_states_and_stop_reasons_are_those_of_the_schema() -> None:
     """The known states and stop reasons, which decide what is kept raw, are the schema's."""
     hints = type_hints(wire.StateUpdate)
-    states = set(hints["state"].__args__)
-    reasons = set(_without_absence(hints["stop_reason"])[0].__args__)
+    states = set(get_args(hints["state"]))
+    reasons = set(get_args(get_args(hints["stop_reason"])[0]))
     assert states == variants_of_schema("StateUpdate").keys() - {"other"} - KEPT_RAW["StateUpdate"]
     parts = [part["properties"]["stopReason"] for part in definitions()["IdleStateUpdate"]["anyOf"]]
-    assert reasons == {part["const"] for part in parts if "const" in part}
+    assert reasons == {part["const"] for part in parts if part.get("const")}
 
 
-def test_numbers_have_the_bounds_of_the_schema() -> None:
-    """Typed integers with a bound that matters have the schema's."""
-    bounds: dict[tuple[str, str], tuple[Any, float, float]] = {
-        ("ToolCallLocation", "line"): (wire._Line, 1, 2**32 - 1),
-        ("TerminalSize", "cols"): (wire._Cells, 1, 65535),
-        ("TerminalSize", "rows"): (wire._Cells, 1, 65535),
-        ("Annotations", "priority"): (wire._Fraction, 0, 1),
-    }
-    for (name, key), (kind, least, most) in bounds.items():
-        (constraint,) = kind.__metadata__
-        field = definitions()[name]["properties"][key]
-        assert (constraint.ge, constraint.le) == (least, most)
-        assert field["minimum"] == least
-        assert field.get("maximum", most) == most
+BOUNDED = [
+    ("Annotations", "priority"),
+    ("StringPropertySchema", "maxLength"),
+    ("TerminalSize", "cols"),
+    ("TerminalSize", "rows"),
+    ("ToolCallLocation", "line"),
+]
+
+
+@pytest.mark.parametrize(("name", "key"), BOUNDED)
+def test_numbers_have_the_bounds_of_the_schema(name: str, key: str) -> None:
+    """Numbers with a bound that matters have the schema's."""
+    schema = definitions()[name]["properties"][key]
+    formats = {"uint32": 2**32 - 1, "uint16": 65535}
+    least, most = schema["minimum"], schema.get("maximum", formats.get(schema.get("format")))
+    kind = getattr(wire, name)
+    (field,) = (one for one in msgspec.structs.fields(kind) if one.encode_name == key)
+    hint = type_hints(kind, include_extras=True)[field.name]
+    for value in (least, most):
+        assert msgspec.convert(value, hint) == value
+    for value in (least - 1, most + 1):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(value, hint)

@@ -148,7 +148,7 @@ class _Field(NamedTuple):
 
 def _fields(kind: Any) -> list[_Field]:
     """Return the fields that a document has a key for."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     blank = _BLANK[kind]
     return [
         _Field(name, _key(name), hints[name], name in _ALWAYS.get(kind, ()), getattr(blank, name))

@@ -148,9 +148,10 @@ def _unfit(value: Any, expected: str) -> ValueError:
 def _is_wire(kind: Any) -> bool:
     """Tell whether a type is a wire class, a raw value, or a union of them (or `None`)."""
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    classes = [member for member in members if member is not NoneType]
-    return bool(classes) and all(
-        isinstance(member, type) and issubclass(member, Struct | Json) for member in classes
+    kinds = [member for member in members if member is not NoneType]
+    return bool(kinds) and all(
+        wire.is_open_union(kind) or (isinstance(kind, type) and issubclass(kind, Struct | Json))
+        for kind in kinds
     )
 
 
@@ -171,7 +172,7 @@ def _wire_values_back(kind: Any, rules: Rules) -> Hook:
             raise ValueError(findings[0].reason)
         return restored
 
-    return _subject_back(back, rules) if wire.ToolCallPermissionSubject in get_args(kind) else back
+    return _subject_back(back, rules) if exact is wire.RequestPermissionSubject else back
 
 
 def _structured(value: Any, kind: Any) -> tuple[Any, list[Any]]:

@@ -100,7 +100,6 @@ class Naive:
 
     def disconnect(self, error: Json = None) -> None:
         """Lose the connection, for a reason that may be known."""
-        reason = error if "loss" in self.rules else None
         self.requests.clear()
         self.elicitations.clear()
         for session in self.sessions.values():
@@ -109,7 +108,7 @@ class Naive:
             session["wanted"].clear()
             for prompt in session["prompts"]:
                 if prompt["status"] == "pending":
-                    prompt.update(status="uncertain", error=reason)
+                    prompt.update(status="uncertain", error=error)
             if "loss" in self.rules:
                 self.undo_replay(session)
                 session["lost"] = dropping_none({"error": error})

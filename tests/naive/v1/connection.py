@@ -35,7 +35,7 @@ class NaiveV1(Naive):
         unions["ToolCallContent"] = with_fields(content, variants=variants)
         self.tables = with_fields(self.tables, unions=unions)
         self.terminal_calls: dict[Any, tuple[str, dict[str, Any]]] = {}
-        self.sees_client = False
+        self.one_sided = False  # whether this is a recording of the agent alone
         self.last_session: str | None = None
 
     def fresh(self) -> dict[str, Any]:
@@ -64,14 +64,9 @@ class NaiveV1(Naive):
             for path, message in super().messages(data)
         ]
 
-    def did(self, message: dict[str, Json]) -> None:
-        """Take one message of the client."""
-        self.sees_client = True
-        super().did(message)
-
     def answered(self, asked: Any, result: Any, error: Json, has_result: bool) -> None:
         """End a request; without the client's side, what was asked is told from the answer."""
-        if self.sees_client or not isinstance(result, dict):
+        if not self.one_sided or not isinstance(result, dict):
             super().answered(asked, result, error, has_result)
         elif isinstance(result.get("sessionId"), str):
             self.new_answered({}, result, None, True)
@@ -96,7 +91,7 @@ class NaiveV1(Naive):
                 session["reported"].append(update)
         self.report(session, update)
         session["lost"] = None
-        if not self.sees_client:
+        if self.one_sided:
             self.close_ended(session, update)
 
     def close_ended(self, session: Session, update: dict[str, Any]) -> None:
@@ -265,7 +260,8 @@ class NaiveV1(Naive):
         now = session["now"]
         messages.prompt_was_answered(now["talk"], request["id"])
         message = Record({"messageId": prompt["messageId"]})
-        accepted = message if isinstance(result, dict) else None
+        is_result = isinstance(result, dict) and isinstance(result.get("stopReason"), str)
+        accepted = message if is_result else None
         super().prompt_answered(request, accepted, error, has_result)
         was_oldest = next(iter(session["open"]), None) == request["id"]
         session["open"].pop(request["id"], None)

@@ -33,17 +33,18 @@ LOAD = asks(8, "session/load", cwd="/")
 RESUME = asks(9, "session/resume", cwd="/")
 
 
-def fed(frames: Iterable[Frame]) -> NaiveV1:
+def fed(frames: Iterable[Frame], *, one_sided: bool = False) -> NaiveV1:
     """Feed frames to a connection."""
     connection = NaiveV1()
+    connection.one_sided = one_sided
     for sent, data in frames:
         (connection.sent if sent else connection.receive)(data)
     return connection
 
 
-def only(frames: Iterable[Frame]) -> dict[str, Any]:
+def only(frames: Iterable[Frame], *, one_sided: bool = False) -> dict[str, Any]:
     """Feed frames that make one session without a problem."""
-    document = fed(frames).document()
+    document = fed(frames, one_sided=one_sided).document()
     assert document["problems"] == []
     (session,) = document["sessions"]
     assert isinstance(session, dict)
@@ -309,7 +310,7 @@ def test_agent_alone() -> None:
     """Without the client's side, answers tell what was asked."""
     frames = [*opened(modes=MODES)[1:], permission(5, {"toolCallId": "c"})]
     frames += [patch(status="completed"), ended(2, "refusal")]
-    session = only(frames)
+    session = only(frames, one_sided=True)
     assert session["permissions"] == []
     assert session["state"] == {"state": "idle", "stopReason": "refusal"}
     assert [option["configId"] for option in session["configOptions"]] == ["mode"]

@@ -1,0 +1,85 @@
+"""Every order of a few steps gives what the second implementation says, live and told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from naive import LANDED
+
+from acp_client._versions import Protocol
+
+from .actors import CASTS
+from .conversations import Conversation, Live, Told
+from .interleavings import Script, interleavings, without_prefixes
+
+QUICK = 200
+"""Of so many sequences the quick slice takes one."""
+
+NOT_YET: dict[Protocol, tuple[str, ...]] = {
+    "v2": ("form", "url"),
+    "v1": ("form", "url", "confuse", "options", "set"),
+}
+"""Steps after which the two are known to differ; their sequences are left out."""
+
+
+def orders(cast: str, protocol: Protocol) -> list[Script]:
+    """Return the sequences of a cast, without those that are the beginning of another one."""
+    sequences = interleavings(CASTS[cast])
+    left_out = NOT_YET[protocol]
+    return without_prefixes(
+        steps for steps in sequences if not any(step.startswith(left_out) for step in steps)
+    )
+
+
+def play(kind: type[Conversation], protocol: Protocol, steps: Script, known: int) -> None:
+    """Take the steps, and compare after each one beyond those that were compared before."""
+    conversation = kind(protocol, LANDED)
+    conversation.begin()
+    for number, step in enumerate(steps):
+        conversation.take(step)
+        if number >= known:
+            conversation.check()
+
+
+def common(one: Script, other: Script) -> int:
+    """Return how many steps two sequences begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((number for number, pair in enumerate(pairs) if pair[0] != pair[1]), len(other))
+
+
+def play_all(kind: type[Conversation], protocol: Protocol, sequences: list[Script]) -> None:
+    """Take all sequences, which are sorted."""
+    before: Script = ()
+    for steps in sequences:
+        play(kind, protocol, steps, common(before, steps))
+        before = steps
+
+
+Record = Callable[[str, object], None]
+
+
+@pytest.mark.parametrize("cast", CASTS)
+@pytest.mark.parametrize("protocol", ["v2", "v1"])
+@pytest.mark.parametrize("kind", [Told, Live])
+def test_some_orders(
+    kind: type[Conversation], protocol: Protocol, cast: str, record_property: Record
+) -> None:
+    """A slice of all sequences, for every run of the tests."""
+    sequences = orders(cast, protocol)[::QUICK]
+    play_all(kind, protocol, sequences)
+    record_property(f"sequences {kind.__name__} {protocol}, a slice", len(sequences))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7_200)
+@pytest.mark.parametrize("cast", CASTS)
+@pytest.mark.parametrize("protocol", ["v2", "v1"])
+@pytest.mark.parametrize("kind", [Told, Live])
+def test_all_orders(
+    kind: type[Conversation], protocol: Protocol, cast: str, record_property: Record
+) -> None:
+    """Every sequence of the cast."""
+    sequences = orders(cast, protocol)
+    play_all(kind, protocol, sequences)
+    record_property(f"sequences {kind.__name__} {protocol}, all", len(sequences))

@@ -15,11 +15,12 @@ from typing import Any, Final
 from .. import _events as facts
 from .. import wire
 from . import shapes, terminals
+from .answers import Outcome
 from .echo import Echoes
 from .messages import OpenMessages
 from .parser import ReaderV1
 from .settings import Settings
-from .tool_calls import ToolCalls
+from .tool_calls import FINISHED, ToolCalls
 from .turns import RUNNING, Turns
 
 Fields = dict[str, Any]
@@ -42,6 +43,11 @@ def speaker_of(meta: Any) -> str:
     return ""
 
 
+def ends_call(event: Any) -> bool:
+    """Return whether an event says that a tool call has ended."""
+    return isinstance(event, wire.ToolCallUpdate) and event.status in FINISHED
+
+
 class SessionV1:
     """What is known of one session; each method returns the events that something makes."""
 
@@ -55,6 +61,7 @@ class SessionV1:
         self._calls = ToolCalls()
         self._echoes: Echoes[wire.UserMessageChunk] = Echoes()
         self._usage: Fields = {}
+        self._works = False
 
     # --- What the client does ---
 
@@ -87,8 +94,15 @@ class SessionV1:
             self._messages.close()
         return events
 
+    def is_ended_by(self, outcome: Outcome) -> bool:
+        """Return whether an answer whose request is not seen ends the turn."""
+        if outcome.message.error is not None:
+            return self._works
+        return isinstance((outcome.result or {}).get("stopReason"), str)
+
     def end_turn(self) -> None:
         """End the turn: what follows is a late tail, or something new."""
+        self._works = False
         self._messages.begin_tail()
         self._calls.begin_turn()
 
@@ -159,6 +173,7 @@ class SessionV1:
         kind = update.get("sessionUpdate")
         if kind not in _CHUNKS:
             self._messages.note_update()
+        self._works |= kind in _HISTORY
         handler = _ON_UPDATE.get(kind) if isinstance(kind, str) else None
         events = handler(self, update, reader) if handler else self._other(update, reader)
         if self.history is not None and self.before_replay is None:

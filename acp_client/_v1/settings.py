@@ -104,6 +104,14 @@ class Settings:
             if name == "mode" or value in _values(option):
                 self._options[key] = _with_value(option, value)
 
+    def call(self, config_id: str, value: Any) -> tuple[str, dict[str, Any]]:
+        """Return the method that sets an option, and the parameters that say so."""
+        choice = self._own_choices().get(config_id)
+        if choice is not None:
+            return choice.method, {f"{choice.name}Id": value}
+        given = {"type": "boolean", "value": value} if isinstance(value, bool) else {"value": value}
+        return SET_OPTION, {"configId": config_id, **given}
+
     def listed(self, reader: ReaderV1) -> tuple[wire.SessionConfigOption, ...]:
         """Return all options."""
         made = [self._made(choice) for choice in self._own_choices().values()]

@@ -227,8 +227,17 @@ def initialize_result(result: Any) -> Any:
         "info": {"name": "", "version": "", **(given(info) if isinstance(info, dict) else {})},
         "capabilities": _capabilities(result.get("agentCapabilities")),
         "authMethods": each(result.get("authMethods") or [], _auth_method),
-        **given({"_meta": result.get("_meta")}),
+        "_meta": {**_members(result.get("_meta")), **_kept(result)},
     }
+
+
+def _kept(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the capabilities as they came: v2 has no words for some, such as `loadSession`."""
+    return given({"agentCapabilities": result.get("agentCapabilities")})
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _capabilities(value: Any) -> dict[str, Any]:

@@ -33,13 +33,11 @@ from collections.abc import Callable, Container
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from .. import _events as facts
 from .. import wire
 from .._decode import Report, ignored
 from .._requests import (
-    MALFORMED,
     AgentRequest,
     AgentRequests,
     ClientRequest,
@@ -51,8 +49,9 @@ from .._requests import (
     Told,
 )
 from . import shapes
+from .answers import Outcome, answer_of, idle_state, unseen_request
 from .parser import ReaderV1
-from .session import SessionV1
+from .session import SessionV1, ends_call
 from .terminals import CALLS
 
 Fields = dict[str, Any]
@@ -66,7 +65,7 @@ class TranslationV1:
         self.agent_requests = agent_requests
         self._sessions: dict[str, SessionV1] = {}
         self._last_session: str | None = None
-        self._sees_prompts = False
+        self._sees_client = False
 
     def adopted(self) -> list[Told]:
         """Return what the open requests mean that were sent before this was known to be v1."""
@@ -116,10 +115,8 @@ class TranslationV1:
 
     def option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Any]:
         """Return the method and the parameters that set an option."""
-        is_switch = isinstance(value, bool)
-        chosen = {"type": "boolean", "value": value} if is_switch else {"value": value}
-        params = {"sessionId": session_id, "configId": config_id, **chosen}
-        return "session/set_config_option", params
+        method, params = self._session(session_id).settings.call(config_id, value)
+        return method, {"sessionId": session_id, **params}
 
     # --- What the agent says ---
 
@@ -150,7 +147,18 @@ class TranslationV1:
         self._last_session = session_id
         session = self._session(session_id)
         begun = self._begin_replay(session_id) if session.begins_history(update) else []
-        return [*begun, *_told(session_id, self._session(session_id).update(update, reader))]
+        events = self._session(session_id).update(update, reader)
+        closed = [] if self._sees_client else self._moot_permissions(session_id, events)
+        return [*begun, *_told(session_id, events), *closed]
+
+    def _moot_permissions(self, session_id: str, events: list[Any]) -> list[Told]:
+        """Close the requests to permit a call that has ended: their answers are not seen."""
+        ended = [event.tool_call_id for event in events if ends_call(event)]
+        asked = (
+            [one for one in self.agent_requests if one.session_id == session_id] if ended else []
+        )
+        moot = [one for one in asked if one.kind == "permission" and one.params in ended]
+        return [told for one in moot for told in self.agent_requests.close(one.request_id)]
 
     def _begin_replay(self, session_id: str) -> list[Told]:
         self._sessions[session_id], events = self._session(session_id).before_history()
@@ -189,12 +197,14 @@ class TranslationV1:
         if call is not None:
             subject = wire.ToolCallPermissionSubject(call)
             request = msgspec.structs.replace(request, subject=subject)
-        asked = AgentRequest(request_id, "permission", session_id)
+        call_id = None if call is None else call.tool_call_id
+        asked = AgentRequest(request_id, "permission", session_id, params=call_id)
         return self.agent_requests.open(asked, facts.PermissionAsked(request_id, request))
 
     # --- What the client says ---
 
     def _sent(self, message: Any, reader: ReaderV1) -> list[Told]:
+        self._sees_client = True
         match message:
             case wire.Response():
                 return self._client_answers(message, reader)
@@ -232,7 +242,6 @@ class TranslationV1:
 
     def prompted(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
         """Follow a `session/prompt`."""
-        self._sees_prompts = True
         session_id: Any = request.session_id
         prompt = reader.structure(request.params, wire.SentPromptRequest, "$.params")
         message_id = request.params.get("messageId")
@@ -250,25 +259,32 @@ class TranslationV1:
     # --- The agent's answers ---
 
     def _answered(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
-        request = self.client_requests.close(message.id)
         result = None if message.result is None else _fields(message.result.value)
+        outcome = Outcome(message, result, reader)
+        request = self.client_requests.close(message.id)
+        if request is None and not self._sees_client:
+            request = unseen_request(outcome)
         if request is None:  # answered twice, or asked by a side that is not seen
-            told: list[Told] = [(None, ErrorReceived(message.error))] if message.error else []
-            return told if self._sees_prompts else [*told, *self._turn_ended(result or {}, reader)]
-        outcome = _Outcome(message, result, reader)
+            return self._unasked(outcome)
         effect = None if request.is_forgotten else _ANSWERED.get(request.method)
         told = [] if effect is None else effect(self, request, outcome)
-        return [*told, (None, RequestAnswered(request, _answer(request, outcome)))]
+        answer = answer_of(request, outcome, told)
+        return [*told, (None, RequestAnswered(request, answer))]
 
-    def _turn_ended(self, result: Fields, reader: ReaderV1) -> list[Told]:
-        """Follow the answer to a prompt that was not seen: of the session heard of last."""
+    def _unasked(self, outcome: Outcome) -> list[Told]:
+        """Follow an answer without its request: in a recording of the agent alone it ends a turn.
+
+        The turn is that of the session heard of last.
+        """
+        error = outcome.message.error
+        told: list[Told] = [] if error is None else [(None, ErrorReceived(error))]
         session = self._sessions.get(self._last_session or "")
-        if session is None or not isinstance(result.get("stopReason"), str):
-            return []
+        if self._sees_client or session is None or not session.is_ended_by(outcome):
+            return told
         session.end_turn()
-        return _told(self._last_session or "", [_idle(result, reader)])
+        return [*told, *_told(self._last_session or "", [idle_state(outcome)])]
 
-    def opened(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
+    def opened(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take the configuration of a new session, or of one that is there."""
         result = outcome.result
         if result is None:
@@ -283,11 +299,11 @@ class TranslationV1:
             events += session.configured(outcome.reader)
         return _told(session_id, events)
 
-    def forked(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
+    def forked(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take the configuration of a session that was made of another."""
         return self.opened(ClientRequest(asked.request_id, asked.method), outcome)
 
-    def loaded(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
+    def loaded(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """End the history of a session; only the answer to the newest request does."""
         session_id, answer = asked.session_id or "", outcome.message
         session = self._session(session_id)
@@ -297,18 +313,13 @@ class TranslationV1:
         self._sessions[session_id], events = end()
         return [*self.opened(asked, outcome), *_told(session_id, events)]
 
-    def prompt_ended(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
+    def prompt_ended(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """End the foreground work, unless another prompt is open."""
-        answer = outcome.message
-        if answer.error is not None:
-            idle: Any = wire.StateUpdate("idle", stop_reason="error", error=answer.error)
-        else:
-            idle = _idle(outcome.result or {}, outcome.reader)
         session_id = asked.session_id or ""
-        session = self._session(session_id)
-        return _told(session_id, session.prompt_answered(answer, idle))
+        events = self._session(session_id).prompt_answered(outcome.message, idle_state(outcome))
+        return _told(session_id, events)
 
-    def chosen(self, asked: ClientRequest, outcome: _Outcome) -> list[Told]:
+    def chosen(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take note of a mode, a model or the value of an option that the client has set."""
         if outcome.result is None:
             return []
@@ -325,14 +336,6 @@ class TranslationV1:
         return _told(session_id, session.configured(outcome.reader))
 
 
-class _Outcome(Struct, frozen=True):
-    """An answer; `result` is `None` for an error and for a malformed answer."""
-
-    message: wire.Response
-    result: Fields | None
-    reader: ReaderV1
-
-
 _OF_A_SESSION: Final = frozenset(
     {
         "session/load",
@@ -344,7 +347,7 @@ _OF_A_SESSION: Final = frozenset(
     }
 )
 
-_ANSWERED: Final[dict[str, Callable[[TranslationV1, ClientRequest, _Outcome], list[Told]]]] = {
+_ANSWERED: Final[dict[str, Callable[[TranslationV1, ClientRequest, Outcome], list[Told]]]] = {
     "session/fork": TranslationV1.forked,
     "session/load": TranslationV1.loaded,
     "session/new": TranslationV1.opened,
@@ -365,26 +368,6 @@ _ASKED: Final[dict[str, Callable[[TranslationV1, ClientRequest, ReaderV1], list[
 
 The agent may report the history of a session before it answers a request to load or resume it.
 """
-
-
-def _answer(request: ClientRequest, outcome: _Outcome) -> Any:
-    """Return the result as a wire object in the words of v2, or the error."""
-    message = outcome.message
-    if message.error is not None:
-        return message.error
-    if message.result is None:
-        return MALFORMED
-    if request.method == "initialize":
-        shaped = shapes.initialize_result(outcome.result or {})
-        agent = outcome.reader.structure(shaped, wire.InitializeResponse, "$.result")
-        return MALFORMED if agent is None else agent
-    return message.result
-
-
-def _idle(result: Fields, reader: ReaderV1) -> Any:
-    """Make the state of what the answer to a prompt says."""
-    kept = shapes.given({key: result.get(key) for key in ("stopReason", "_meta")})
-    return reader.event({**kept, "sessionUpdate": "state_update", "state": "idle"})
 
 
 def _parameters(value: Any) -> Fields:

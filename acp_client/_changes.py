@@ -208,9 +208,7 @@ class OutputAppended:
         return self._cached  # type: ignore[return-value]  # set by now
 
     def _computed(self) -> tuple[Position, str]:
-        if self.dropped:
-            return Position(), self.terminal.text
-        return appended_transcript(self._older, self.terminal.pieces, self.data)
+        return appended_transcript(self._older, self.terminal, self.dropped, self.data)
 
 
 class OutputReplaced(Struct, frozen=True):

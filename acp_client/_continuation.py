@@ -27,7 +27,8 @@ from . import wire
 from ._content import ContentBlocks, ToolCallContents
 from ._items import measured
 from ._sequence_diff import common_length
-from ._terminal_output import OutputBytes
+from ._snapshot import Terminal
+from ._terminal_output import OutputBytes, bytes_left_out
 from ._terminal_text import TranscriptTail
 from ._text import Position, heal_surrogates
 
@@ -180,48 +181,47 @@ def _kept(old: str, new: str) -> int | None:
 # --- Output ---
 
 
-class _OutputEnding:
-    """Where output ends: its length, and once somebody asked, where its transcript goes on."""
-
-    __slots__ = ("length", "transcript")
-
-    def __init__(self, length: int) -> None:
-        self.length = length
-        self.transcript: tuple[Position, TranscriptTail] | None = None
-
-
-def _output_ending(output: OutputBytes) -> _OutputEnding:
-    return measured(output, lambda: _OutputEnding(sum(map(len, output._stored()))))
-
-
 def appended_output(old: OutputBytes, new: OutputBytes, dropped: int) -> tuple[int, bytes] | None:
     """Return the bytes that `new` adds to `old` without the first `dropped`, and where they begin.
 
     `None` if it does not continue that.
     """
-    offset = _output_ending(old).length - dropped
-    if new._grew_from(old) and not dropped:
-        data = b"".join(new._stored(len(old)))
-    else:
-        begun, whole = old.data[dropped:], new.data
-        if offset < 0 or not whole.startswith(begun):
-            return None
-        data = whole[offset:]
-    measured(new, lambda: _OutputEnding(offset + len(data)))
-    return offset, data
+    offset = old.size - dropped
+    if offset < 0:
+        return None
+    if new._dropped_since(old) == dropped or new.data.startswith(old.data[dropped:]):
+        return offset, new.data_from(offset)
+    return None
 
 
-def appended_transcript(old: OutputBytes, new: OutputBytes, data: bytes) -> tuple[Position, str]:
-    """Return where the transcript of `old` changes by `data`, and its text from there on."""
-    settled, tail = _transcript_ending(old)
+class _OutputEnding(NamedTuple):
+    """Where the transcript of output goes on, which leaves out the first bytes."""
+
+    left_out: int
+    position: Position
+    tail: TranscriptTail
+
+
+def appended_transcript(
+    old: OutputBytes, now: Terminal, dropped: int, data: bytes
+) -> tuple[Position, str]:
+    """Return where the transcript of `old` changes by `data`, and that of `now` from there on.
+
+    It begins anew where it does not begin with the same byte.
+    """
+    left_out = bytes_left_out(now.dropped_bytes - dropped, old.size)
+    left_out_now = bytes_left_out(now.dropped_bytes, now.pieces.size)
+    if left_out != left_out_now + dropped:
+        return Position(), now.text
+    _, settled, tail = _transcript_ending(old, left_out)
     tail, more = tail.fed(data)
-    _output_ending(new).transcript = settled.after(more), tail
+    now.pieces._measure = _OutputEnding(left_out_now, settled.after(more), tail)
     return settled, more + tail.line
 
 
-def _transcript_ending(output: OutputBytes) -> tuple[Position, TranscriptTail]:
-    ending = _output_ending(output)
-    if ending.transcript is None:
-        tail, settled = TranscriptTail().fed(output.data)
-        ending.transcript = Position().after(settled), tail
-    return ending.transcript
+def _transcript_ending(output: OutputBytes, left_out: int) -> _OutputEnding:
+    ending: _OutputEnding | None = output._measure
+    if ending is None or ending.left_out != left_out:
+        tail, settled = TranscriptTail().fed(output.data[left_out:])
+        ending = output._measure = _OutputEnding(left_out, Position().after(settled), tail)
+    return ending

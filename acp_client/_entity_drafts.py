@@ -116,11 +116,14 @@ class EntityDraft(Struct, gc=False, eq=False):
         entity, base, changes = self.entity, self.base, self.changes
         if self.members is not None:
             changes["meta"] = wire.JsonObject(self.members) if self.members else None
-        if entity.growing is not None:
-            changes[entity.growing] = self._grown(entity.container)
+        grown = None if entity.growing is None else self._grown(entity.container)
         if base is None:
+            if entity.growing is not None:
+                changes[entity.growing] = grown
             return entity.made(**entity.identity(self.key), **changes)
         real = {name: value for name, value in changes.items() if _differs(base, name, value)}
+        if entity.growing is not None and grown is not self.content:
+            real[entity.growing] = grown
         return entity.evolve(base, **real) if real else base
 
     def _grown(self, kind: Any) -> Any:
@@ -147,6 +150,8 @@ class TerminalDraft(EntityDraft, gc=False, eq=False):
             pieces, surplus = pieces._limited(self.limit)
             if surplus:
                 self.changes["dropped_bytes"] = surplus + self._get("dropped_bytes", 0)
+            if self.replaced and pieces == self.content:
+                return self.content
         return pieces
 
     def _get(self, name: str, default: Any) -> Any:

@@ -26,7 +26,7 @@ from . import wire
 from ._content import ContentBlocks, ToolCallContents
 from ._errors import InvalidValueError, checked
 from ._keyed import Keyed
-from ._terminal_output import OutputBytes
+from ._terminal_output import OutputBytes, bytes_left_out
 from ._value import Value
 
 MessageType = Literal["user_message", "agent_message", "agent_thought"]
@@ -203,8 +203,16 @@ class Terminal(Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """What a terminal would show of the output, as plain text that is safe to print."""
-        return self.pieces.text
+        """What a terminal would show of the output, as plain text that is safe to print.
+
+        Where a limit has dropped bytes and keeps more than 4,096, up to a 32nd of what is kept may
+        be left out at the beginning: so the text mostly grows, and mostly begins where it began.
+        """
+        return self.pieces._text_without(self._left_out)
+
+    @property
+    def _left_out(self) -> int:
+        return bytes_left_out(self.dropped_bytes, self.pieces.size)
 
 
 class Terminals(Keyed[Terminal]):

@@ -1,46 +1,82 @@
-"""The output of a terminal: the bytes as they came in pieces, and what a terminal would show."""
+"""The output of a terminal: the bytes as they came in pieces, and what a terminal would show.
+
+Versions of an output that grew from one another share its pieces, and the transcript of the newest
+whose text was asked for. Under a limit the oldest bytes go: whole pieces are passed over, and of
+the first that is kept an offset is. They are let go when there are as many as bytes that are kept,
+so an update costs what it brings, whatever the limit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, overload
+
+from msgspec import Struct, field
 
 from ._errors import InvalidValueError, checked
-from ._items import Items, accumulated_text
+from ._items import Items
+from ._persistent import Version, checked_place
+
+if TYPE_CHECKING:
+    from ._terminal_text import GrowingTranscript
+
+_SHOWN_EXACTLY: Final = 4096
+"""Bytes of a limited output of which even the text begins with the first that is kept."""
 
 
-class _TranscriptAccumulator:
-    """What a terminal would show of the pieces so far."""
+def bytes_left_out(dropped: int, kept: int) -> int:
+    """Return how many of the bytes that are kept are left out at the beginning of the text.
 
-    __slots__ = ("_shown", "_tail")
-
-    def __init__(self) -> None:
-        # Only who shows terminals needs it: importing the package does not wait for it.
-        from ._terminal_text import TranscriptTail
-
-        self._shown = ""
-        self._tail = TranscriptTail()
-
-    def feed(self, items: list[bytes]) -> None:
-        line = self._tail.line
-        self._tail, settled = self._tail.fed(b"".join(items))
-        more = settled + self._tail.line
-        shown, self._shown = self._shown, ""
-        if more.startswith(line):
-            more = more[len(line) :]
-        elif line:  # what was the last line is another one now
-            shown = shown[: -len(line)]
-        shown += more  # extended in place: `shown` is the only reference to the string
-        self._shown = shown
-
-    def text(self) -> str:
-        return self._shown
+    Where a limit drops bytes with every update, the text would begin elsewhere each time, and had
+    to be made and drawn again. So it begins at a multiple of at most a 32nd of what is kept,
+    counted from the first byte ever.
+    """
+    step = 1 << (kept.bit_length() - 6) if kept > _SHOWN_EXACTLY else 1
+    return -dropped % step
 
 
-class OutputBytes(Items[bytes]):
-    """The output of a terminal as the pieces it came in."""
+def _without(pieces: list[bytes], offset: int) -> list[bytes]:
+    """Leave out what was dropped of the first piece."""
+    return [pieces[0][offset:], *pieces[1:]] if offset else pieces
 
-    _size: int = 0
+
+class _Pieces(Items[bytes]):
+    """The pieces of an output."""
+
+
+class _Stream(Struct, gc=False, eq=False):
+    """What versions share that grew from one another: the transcript of the newest one.
+
+    Whoever works with the transcript takes it out.
+    """
+
+    transcripts: list[GrowingTranscript] = field(default_factory=list)
+
+
+class OutputBytes(Version[bytes]):
+    """The output of a terminal as the pieces it came in, without what a limit dropped."""
+
+    _stream: _Stream
+    _pieces: _Pieces
+    _held: int  # bytes of pieces that were dropped, and are still there
+    _begin: int  # offsets in the stream
+    _end: int
+    _first: int = 0  # place of the first piece that is kept, and what was dropped of it
+    _offset: int = 0
+    _measure: Any = None  # see `_continuation`
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            _stream: _Stream,
+            _pieces: _Pieces,
+            _held: int,
+            _begin: int,
+            _end: int,
+            _first: int = 0,
+            _offset: int = 0,
+        ) -> None: ...
 
     @classmethod
     def of(cls, pieces: Iterable[bytes]) -> OutputBytes:
@@ -48,61 +84,144 @@ class OutputBytes(Items[bytes]):
         given = checked(pieces, Iterable, "a sequence of bytes")
         return cls._made([checked(piece, bytes, "bytes") for piece in given])
 
-    @property
-    def data(self) -> bytes:
-        """All bytes, exactly as they came."""
-        return b"".join(self._stored())
-
     @classmethod
     def _made(cls, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Make an output of pieces."""
-        version = super()._made(items)
-        version._size = sum(map(len, items))
-        return version
+        return cls(_Stream(), _Pieces._made(items), 0, 0, sum(map(len, items)))
 
     def _appended(self, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Return the version with more pieces at the end."""
-        version = super()._appended(items)
-        version._size = self._size + sum(map(len, items))
-        return version
+        pieces = self._pieces._appended(items)
+        stream = self._stream if pieces._grew_from(self._pieces) else _Stream()
+        end = self._end + sum(map(len, items))
+        return type(self)(stream, pieces, self._held, self._begin, end, self._first, self._offset)
+
+    def _limited(self, most: int) -> tuple[OutputBytes, int]:
+        """Return the last `most` bytes, and how many were dropped before them."""
+        surplus = self.size - most
+        if surplus <= 0:
+            return self, 0
+        first, offset = self._first, self._offset + surplus
+        while offset and offset >= len(self._pieces._at(first)):
+            offset -= len(self._pieces._at(first))
+            first += 1
+        held, begin = self._held + surplus, self._begin + surplus
+        if held <= most:
+            return OutputBytes(
+                self._stream, self._pieces, held, begin, self._end, first, offset
+            ), surplus
+        kept = _without(self._pieces._stored(first), offset)
+        return OutputBytes(self._stream, _Pieces._made(kept), 0, begin, self._end), surplus
 
     @property
     def size(self) -> int:
         """How many bytes there are."""
-        return self._size
+        return self._end - self._begin
+
+    @property
+    def data(self) -> bytes:
+        """All bytes, exactly as they came."""
+        return b"".join(self._pieces._stored(self._first))[self._offset :]
 
     def data_from(self, offset: int) -> bytes:
         """Return the bytes from an offset on, at the cost of what came since then.
 
         Raises `InvalidValueError` for an offset that is not in the output.
         """
-        missing = self._size - offset
-        if not 0 <= missing <= self._size:
-            raise InvalidValueError(f"{offset} is not an offset in {self._size} bytes of output")
+        missing = self.size - offset
+        if not 0 <= missing <= self.size:
+            raise InvalidValueError(f"{offset} is not an offset in {self.size} bytes of output")
+        if missing > offset:
+            return self.data[offset:]
         pieces: list[bytes] = []
-        for piece in reversed(self):
+        for place in range(len(self._pieces) - 1, -1, -1):
             if missing <= 0:
                 break
-            pieces.append(piece[-missing:])
-            missing -= len(piece)
+            pieces.append(self._pieces._at(place)[-missing:])
+            missing -= len(pieces[-1])
         return b"".join(reversed(pieces))
 
-    def _equals(self, other: Items[Any]) -> bool:
-        """Compare the bytes: how they were cut is no difference."""
-        if self._lineage is other._lineage:
-            shorter, longer = sorted((self, other), key=len)
-            return not any(longer._stored(len(shorter)))
-        return b"".join(self._stored()) == b"".join(other._stored())
+    def _dropped_since(self, older: OutputBytes) -> int | None:
+        """Return how many bytes of `older` went, if this grew from it; none are compared."""
+        if self._stream is not older._stream or self._end < older._end:
+            return None
+        return self._begin - older._begin
 
-    def _limited(self, most: int) -> tuple[OutputBytes, int]:
-        """Return the last `most` bytes, and how many were dropped before them."""
-        surplus = self._size - most
-        if surplus <= 0:
-            return self, 0
-        kept = self.data[surplus:]
-        return OutputBytes._made([kept] if kept else []), surplus
+    # --- Text ---
 
     @property
     def text(self) -> str:
         """What a terminal would show of the bytes, as plain text without control characters."""
-        return accumulated_text(self, _TranscriptAccumulator)
+        return self._text_without(0)
+
+    def _text_without(self, left_out: int) -> str:
+        """Return the text of all but the first bytes.
+
+        The stream keeps the transcript of its newest version, so asking again after each update
+        costs what the update brought. For an older version, or while another thread is at it, a
+        transcript is made of all bytes.
+        """
+        transcripts = self._stream.transcripts
+        try:
+            known = transcripts.pop()
+        except IndexError:
+            known = None
+        start = self._begin + left_out
+        if known is not None and (known.end > self._end or known.start > start):
+            transcripts.append(known)
+            return self._transcript(start, None).text
+        transcript = self._transcript(start, known)
+        transcripts.append(transcript)
+        return transcript.text
+
+    def _transcript(self, start: int, known: GrowingTranscript | None) -> GrowingTranscript:
+        """Return the transcript of the bytes from a place in the stream, which go on from known."""
+        # Only those who show terminals need it: importing the package does not wait for it.
+        from ._terminal_text import GrowingTranscript
+
+        if known is None or known.end < start:
+            known = GrowingTranscript(start)
+        elif known.start < start:
+            data = self.data_from(start - self._begin)
+            known = known.from_later(start, data[: known.end - start])
+        known.feed(self.data_from(known.end - self._begin))
+        return known
+
+    # --- As a sequence of pieces ---
+
+    def _kept(self) -> list[bytes]:
+        return _without(self._pieces._stored(self._first), self._offset)
+
+    def __len__(self) -> int:
+        return len(self._pieces) - self._first
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[bytes, ...]: ...
+    def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
+        pieces = self._kept()
+        if isinstance(index, slice):
+            return tuple(pieces[index])
+        return pieces[checked_place(index, len(pieces))]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._kept())
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the bytes: how they were cut is no difference."""
+        if not isinstance(other, OutputBytes):
+            return NotImplemented
+        if self.size != other.size:
+            return False
+        if self._stream is other._stream and self._end == other._end:
+            return True
+        return self.data == other.data
+
+    __hash__ = None  # type: ignore[assignment]  # as for all versions
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._made, (self._kept(),)  # without what other versions have
+
+
+Sequence.register(OutputBytes)

@@ -1,4 +1,4 @@
-"""Growing content: what is stored and what is shown, texts, output, and what reading them costs."""
+"""Growing content: what is stored and what is shown, texts, and what reading them costs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from traffic import chunk, event, text
+from traffic import chunk, text
 
 import acp_client
-from acp_client import ContentBlocks, OutputBytes, Snapshot, ToolCallContents, wire
+from acp_client import ContentBlocks, Snapshot, ToolCallContents, wire
 from acp_client import _content as content
-from acp_client import _terminal_output as terminal_output
 from acp_client._content import stored_block, stored_item
 from acp_client._items import accumulated_text
 from acp_client._text import heal_surrogates
@@ -93,74 +92,6 @@ def test_metadata_of_chunks_is_kept_by_place() -> None:
     assert not blocks._has_metas_of(ContentBlocks.of([text("a")]))
 
 
-# --- Output ---
-
-
-def output(*pieces: bytes) -> OutputBytes:
-    """Make an output of pieces."""
-    return OutputBytes._made(list(pieces))
-
-
-@given(st.lists(st.binary(max_size=6)), st.data())
-def test_output_is_its_bytes(pieces: list[bytes], data: st.DataObject) -> None:
-    """How output was cut is no difference, to its bytes, its text or its equality."""
-    whole = b"".join(pieces)
-    grown = output()
-    for piece in pieces:
-        grown = grown._appended([piece])
-    assert grown.data == whole
-    assert grown.text == output(whole).text
-    assert grown == output(whole)
-    assert (grown == output(whole + b"x")) is False
-    most = data.draw(st.integers(0, len(whole) + 2))
-    kept, dropped = grown._limited(most)
-    assert kept.data == (whole[-most:] if most else b"")
-    assert dropped == max(0, len(whole) - most)
-    assert (kept is grown) == (dropped == 0)
-
-
-@given(st.lists(st.binary(max_size=4)), st.lists(st.binary(max_size=4)))
-def test_output_is_compared_by_bytes(base: list[bytes], more: list[bytes]) -> None:
-    """A version is equal to one that it grew from only if nothing came since then."""
-    older = output(*base)
-    newer = older._appended(more)
-    assert (older == newer) == (newer == older) == (b"".join(more) == b"")
-
-
-@given(st.lists(st.binary(max_size=4)), st.data())
-def test_output_is_read_from_an_offset(pieces: list[bytes], data: st.DataObject) -> None:
-    """Bytes can be read from any offset on; an offset that is not there is an error."""
-    grown = output()
-    for piece in pieces:
-        grown = grown._appended([piece])
-    offset = data.draw(st.integers(0, grown.size))
-    assert grown.size == len(b"".join(pieces))
-    assert grown.data_from(offset) == b"".join(pieces)[offset:]
-    for wrong in (-1, grown.size + 1):
-        with pytest.raises(acp_client.InvalidValueError):
-            grown.data_from(wrong)
-
-
-@pytest.mark.parametrize(
-    ("pieces", "shown"),
-    [
-        ([b"a", b"b\n"], "ab\n"),
-        ([b"10%\r", b"20%"], "20%"),
-        ([b"\xf0\x9f", b"\x9a\x80"], "\U0001f680"),
-        ([b"\x1b[3", b"1mred\x1b[0m"], "red"),
-        ([b"\xff"], "\ufffd"),
-        ([], ""),
-    ],
-)
-def test_output_is_shown_as_a_terminal_would(pieces: list[bytes], shown: str) -> None:
-    """Characters and escapes that were cut in two are whole again, and no control is left."""
-    grown = output()
-    for piece in pieces:
-        grown = grown._appended([piece])
-        grown.text  # noqa: B018  # reading on the way must not matter
-    assert grown.text == shown
-
-
 # --- What reading costs, by counting ---
 
 
@@ -169,8 +100,8 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fed = 0
-        for kind in (content._TextAccumulator, terminal_output._TranscriptAccumulator):
-            monkeypatch.setattr(kind, "feed", self._counting(kind.feed))
+        kind = content._TextAccumulator
+        monkeypatch.setattr(kind, "feed", self._counting(kind.feed))
 
     def _counting(self, feed: Any) -> Any:
         def counted(accumulator: Any, items: list[Any]) -> None:
@@ -193,18 +124,6 @@ def test_reading_text_after_every_batch_costs_what_came(
         assert message is not None
         assert len(message.text) == number * batch
     assert counted.fed == (2_000 // batch - 1) * batch
-
-
-def test_reading_output_after_every_batch_costs_what_came(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The same holds for the text of a terminal."""
-    counted, snapshot = Counted(monkeypatch), Snapshot("s1")
-    piece = event("terminal_output_chunk", terminalId="t", data="YQ==")
-    for number in range(1, 1_000):
-        snapshot = acp_client.apply(snapshot, piece)
-        assert len(snapshot.terminals[0].text) == number
-    assert counted.fed == 999
 
 
 def test_streaming_copies_nothing() -> None:

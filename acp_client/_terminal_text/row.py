@@ -122,8 +122,7 @@ class Row:
 
     def overwrite(self, texts: list[str]) -> None:
         """Write printable ASCII texts, each over the one before, from the first column on."""
-        longest = max(map(len, texts))
-        if longest > COLUMNS or not (self.cells.isascii() and self.cells.isprintable()):
+        if COVERED in self.cells or max(map(len, texts)) > COLUMNS:
             for text in texts:
                 self.cursor = 0
                 self._write_cells(text)
@@ -167,6 +166,8 @@ class Row:
             self._write_cells(self._cells_of(text[start : start + COLUMNS]))
 
     def _write_cells(self, cells: str) -> None:
+        if cells and self.cursor > len(self.cells):
+            self._fill()
         marks = self.marks  # of the cells for the next row too
         while self.cursor + len(cells) > COLUMNS:
             room = COLUMNS - self.cursor
@@ -177,11 +178,9 @@ class Row:
         self._put(cells)
 
     def _put(self, cells: str) -> None:
-        """Write cells that have room in the row."""
+        """Write cells that have room in the row, which does not end before the cursor."""
         if not cells:
             return
-        if self.cursor > len(self.cells):
-            self._fill()
         start, row = self.cursor, self.cells
         end = self.cursor = start + len(cells)
         self.earned += len(cells)

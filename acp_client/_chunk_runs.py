@@ -47,6 +47,7 @@ from ._decode import (
     decode_update,
     raw_update,
 )
+from ._framing import is_blank
 from ._reducer import MESSAGE_TYPES, Drafts
 
 _Chunk: TypeAlias = tuple[type, str, str]
@@ -147,7 +148,7 @@ class Intake:
                         continue
                     except Refused:
                         pass  # not one string: the line is decoded as a whole
-            if unknown is not None and unknown.take(line):
+            if is_blank(line) or (unknown is not None and unknown.take(line)):
                 continue
             try:
                 params = decode_update(line).params

@@ -59,3 +59,8 @@ class Framer:
         self._held = 0
         self._skipping = False
         return line
+
+
+def is_blank(line: bytes) -> bool:
+    """Return whether a line has nothing but blanks, which JSON has between values."""
+    return line.isspace() and not line.strip(b" \t\r\n")

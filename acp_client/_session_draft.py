@@ -40,13 +40,19 @@ _LISTS: Final = frozenset({"available_commands", "config_options"})
 
 def changed(base: SessionFields, changes: dict[str, Any]) -> SessionFields:
     """Return the fields with changes, or the same object if every value is equal."""
-    real = {name: value for name, value in changes.items() if getattr(base, name) != value}
+    real = {name: value for name, value in changes.items() if _differs(base, name, value)}
     if not real:
         return base
     for name in _LISTS & real.keys():
         real[name] = _reusing(getattr(base, name), real[name])
     before = {name: getattr(base, name) for name in _FIELDS}
     return SessionFields(**{**before, **real})
+
+
+def _differs(base: SessionFields, name: str, value: Any) -> bool:
+    """Return whether a field has another value; plans that are equal are the same object."""
+    before = getattr(base, name)
+    return before is not value and (name == "plans" or bool(before != value))
 
 
 def _reusing(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -47,7 +47,7 @@ from ._errors import (
     UnknownSessionError,
     checked,
 )
-from ._framing import Framer
+from ._framing import Framer, is_blank
 from ._limits import DEFAULT_LIMITS, Limits
 from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
@@ -476,7 +476,8 @@ class Store(ClientCalls):
             self._intake.take(batch.drafts, lines, partial(self._receive_refused, batch, first))
             return
         for number, line in enumerate(lines, first):
-            self._follow(batch, line, number)
+            if not is_blank(line):
+                self._follow(batch, line, number)
 
     def _receive_refused(self, batch: _Batch, first: int, line: bytes, index: int) -> None:
         """Handle a line of v2 that is no well-formed session update."""

@@ -336,3 +336,21 @@ def test_deep_text_is_not_taken_by_an_envelope() -> None:
     (message,) = store.snapshot("s1").entries
     assert isinstance(message, acp_client.Message)
     assert message.text == "abcabc"
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_blank_lines_are_counted_and_not_decoded(
+    protocol: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A blank line costs no decoding, wherever it comes, and has its number."""
+    decoded: list[bytes] = []
+
+    def counted(line: bytes) -> Any:
+        decoded.append(line)
+        return decode_update(line)
+
+    monkeypatch.setattr(_intake, "decode_update", counted)
+    store = Store(protocol=protocol)
+    store.receive(b"\n \r\n\t\n" * 100 + b"{\n")
+    assert [problem.line for problem in store.problems] == [301]
+    assert decoded in ([], [b"{\n"])

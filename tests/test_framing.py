@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_client._framing import TOO_LONG, Framer
+from acp_client._framing import TOO_LONG, Framer, is_blank
 
 LIMIT = 8
 STREAMS: list[tuple[bytes, list[bytes], bytes | None]] = [
@@ -97,3 +97,12 @@ def test_much_at_once_is_cut_in_parts() -> None:
     finally:
         tracemalloc.stop()
     assert framer.feed(b"\nok\n") == [TOO_LONG, b"ok\n"]
+
+
+@pytest.mark.parametrize(
+    ("line", "blank"),
+    [(b"\n", True), (b" \t\r\n", True), (b"", False), (b"\x0b\n", False), (b" x\n", False)],
+)
+def test_blank_lines(line: bytes, blank: bool) -> None:
+    """Only what JSON calls blank is; what stands for a line that was too long is not."""
+    assert is_blank(line) is blank

@@ -102,6 +102,8 @@ class Scale:
     """Imports in fresh processes."""
     patience: float
     """Seconds after which a session stops growing."""
+    fewer: int = 1
+    """How many times fewer of each kind of thing are sent."""
 
 
 FULL: Final = Scale(
@@ -130,6 +132,7 @@ QUICK: Final = attrs.evolve(
     sdk=200,
     imports=7,
     patience=4.0,
+    fewer=4,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import growth, memory, snapshots, startup, throughput, tolerance
+from benchmarks import growth, many, memory, snapshots, startup, throughput, tolerance
 from benchmarks.measuring import Result, Scale
 
 SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
@@ -21,6 +21,7 @@ SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
     "lenient": tolerance.lenient,
     "text": growth.text_after_every_batch,
     **growth.flat_costs(),
+    "many": many.near_linear,
     "memory": memory.retained,
     "resident": memory.resident,
     "pauses": memory.pauses,

@@ -38,6 +38,7 @@ TINY = attrs.evolve(
     few_entries=100,
     sdk=20,
     imports=1,
+    fewer=100,
 )
 ENDLESS = {
     "coding session": lambda: streams.coding_session(sys.maxsize),

@@ -7,6 +7,7 @@ its direction, and whoever reads it brings a parser of their own.
 - `update_builders`, `messages`: the protocol as tables of builders; `writing`: a message as a line;
 - `damage`, `junk`: what a hostile peer makes of that;
 - `books`: what each peer may say next; `steps`: a connection as frames;
+- `v1_sessions`: well-formed connections that speak v1;
 - `generators`: the strategies; `deliveries`: bytes cut up, sequences merged.
 
 With `well_formed=True` every frame is valid by the schema and every response answers an open
@@ -25,6 +26,7 @@ from .junk import INERT_JUNK, JUNK, junk_line
 from .messages import notification
 from .steps import session_frames, step
 from .update_builders import UNKNOWN, VARIANTS
+from .v1_sessions import v1_sessions
 from .writing import TOKENS, encode
 
 __all__ = [
@@ -54,4 +56,5 @@ __all__ = [
     "step_tapes",
     "update_lists",
     "updates",
+    "v1_sessions",
 ]

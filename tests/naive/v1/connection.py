@@ -154,7 +154,7 @@ class NaiveV1(Naive):
         is_whole, fields = update["sessionUpdate"] == "tool_call", given(update)
         if is_whole and tool_calls.is_reused(now["calls"], fields["toolCallId"]):
             tool_calls.separate(now["calls"], fields["toolCallId"])
-            self.problem(0, "replaced", "$.params.update.toolCallId", "is used again")
+            self.problem(0, "defaulted", "$.params.update.toolCallId", "is used again")
         changed = tool_calls.reported(now["calls"], fields, is_whole)
         changed["sessionUpdate"] = "tool_call_update"
         speaker = messages.speaker_of(fields.get("_meta"))
@@ -216,7 +216,8 @@ class NaiveV1(Naive):
             self.answers.append((asked, "cancelled"))
             return
         known = now["calls"]["known"][fields["toolCallId"]].get("title")
-        titles = (fields.get("title"), known, fields.get("name"), fields.get("kind"), "Permission")
+        own = fields.get("title")
+        titles = (own, known, changed.get("name"), changed.get("kind"), "Permission")
         shown = {
             "title": next(title for title in titles if title),
             "subject": {"type": "tool_call", "toolCall": changed},

@@ -43,10 +43,10 @@ def close_tail(talk: Talk) -> None:
         close_messages(talk)
 
 
-def close_of(talk: Talk, speaker: str, but: str = "") -> None:
-    """Close the messages of one speaker, apart from those of one kind."""
+def close_of(talk: Talk, speaker: str) -> None:
+    """Close the messages of one speaker."""
     for kind, who in list(talk["open"]):
-        if who == speaker and kind != but:
+        if who == speaker:
             del talk["open"][kind, who]
 
 
@@ -58,8 +58,8 @@ def place(talk: Talk, kind: str, chunk: dict[str, Any], known: Any) -> str | Non
         return found if found is not None and (kind, found) in known else None
     if found is None:
         found = made_id(talk, kind)
-    is_new = (kind, found) not in known
-    close_of(talk, speaker, "" if is_new else kind)
+    if (kind, found) not in known:
+        close_of(talk, speaker)
     talk["open"][kind, speaker] = found
     return str(found)
 
@@ -92,21 +92,24 @@ def prompt_was_answered(talk: Talk, request_id: Any) -> None:
 
 def not_echoes(talk: Talk, chunk: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the chunks that turn out to be no echo: none, this one, or those held before it."""
-    for index, prompt in enumerate(talk["awaited"]):
-        behind = follow(prompt, chunk["content"])
-        if behind is None:
-            continue
-        if behind["said"]:
-            talk["held"].append(chunk)
-            talk["awaited"][index] = behind
-        else:
-            rest = [] if behind["at"] == len(behind["blocks"]) else [behind]
-            talk["awaited"] = [*rest, *talk["awaited"][index + 1 :]]
-            talk["held"] = []
+    further = [
+        follow(prompt, chunk["content"]) if prompt["said"] or not talk["held"] else None
+        for prompt in talk["awaited"]
+    ]
+    whole = [index for index, prompt in enumerate(further) if prompt and not prompt["said"]]
+    waiting = [prompt | {"said": ""} for prompt in talk["awaited"]]
+    if whole:
+        found = further[whole[0]]
+        is_over = found is None or found["at"] == len(found["blocks"])
+        talk["awaited"] = [*([] if is_over else [found]), *waiting[whole[0] + 1 :]]
+        talk["held"] = []
         return []
-    held, talk["held"] = talk["held"], []
-    for prompt in talk["awaited"]:
-        prompt["said"] = ""
+    if any(further):
+        pairs = zip(further, waiting, strict=True)
+        talk["awaited"] = [prompt or other for prompt, other in pairs]
+        talk["held"].append(chunk)
+        return []
+    held, talk["held"], talk["awaited"] = talk["held"], [], waiting
     return [*held, *not_echoes(talk, chunk)] if held else [chunk]
 
 

@@ -194,7 +194,7 @@ def test_tool_call_id_that_is_used_again() -> None:
         ("c", "Do", "completed"),
         ("c#2", "New", "failed"),
     ]
-    assert [problem["kind"] for problem in document["problems"]] == ["replaced"]
+    assert [problem["kind"] for problem in document["problems"]] == ["defaulted"]
     assert words(only([*turn, patch(title="New")])) == ["u q", "c ", "u r"]
 
 

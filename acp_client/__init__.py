@@ -116,7 +116,7 @@ if typing.TYPE_CHECKING:
         UsageChanged,
     )
     from ._compare import changes
-    from ._log_tools import Redaction, Replacement, compact, redact
+    from ._log_tools import Finding, Redaction, Replacement, check, compact, redact
     from ._memory import Memory
     from ._recordings import Feeder, Frame, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
@@ -146,7 +146,7 @@ _MODULES_LOADED_LATER = {
         "UsageChanged",
     ),
     "_compare": ("changes",),
-    "_log_tools": ("Redaction", "Replacement", "compact", "redact"),
+    "_log_tools": ("Finding", "Redaction", "Replacement", "check", "compact", "redact"),
     "_memory": ("Memory",),
     "_recordings": (
         "Feeder",
@@ -203,6 +203,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Event",
     "FailedRequest",
     "Feeder",
+    "Finding",
     "Frame",
     "Handler",
     "HandlerError",
@@ -275,6 +276,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "apply",
     "apply_all",
     "changes",
+    "check",
     "compact",
     "decode",
     "display_width",

@@ -43,14 +43,12 @@ def read(path: Path) -> list[Frame]:
 
 
 def reduced(frames: Iterable[Frame], protocol: Any = None) -> Store:
-    """Feed frames to a store, line by line."""
+    """Feed frames to a store, numbered as they come."""
     store = Store(protocol=protocol)
+    feeder = acp_client.Feeder(store)
     for number, frame in enumerate(frames, 1):
-        if frame.sent:
-            store.sent(frame.data + b"\n")
-        else:
-            store.receive(frame.data + b"\n", line=number)
-    store.end()
+        feeder.take(Frame(number, frame.sent, frame.data))
+    feeder.end()
     return store
 
 

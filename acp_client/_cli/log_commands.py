@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import attrs
 import click
 
 from .._errors import InvalidValueError
-from .._log_tools import compact, redact
+from .._log_tools import (
+    RULES_BY_ID,
+    SEVERITIES,
+    Finding,
+    check,
+    compact,
+    finding_lines,
+    findings_document,
+    redact,
+    sarif_document,
+)
 from .._recordings import Frame, write_envelope
 from .._text import escape
 from .._versions import Protocol
 from .commands import commands, file_argument, format_option, protocol_option, written
+from .replay import print_json
 from .sources import megabytes, opened, progress, recording_of
 
 output_option = click.option(
@@ -153,3 +165,74 @@ def redact_command(
         say(f"line {one.line}: {one.path}: {one.rule}")
     told = [f"{rule}: {count:,}" for rule, count in redaction.counts.items()]
     say("replaced", *told) if told else say("no secret found")
+
+
+# --- check ---
+
+_STATUS: Final = {"note": 0, "warning": 3, "error": 4}
+"""Exit statuses by the worst finding; 1 and 2 are for what cannot be read."""
+
+
+@commands.command("check")
+@file_argument
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON document.")
+@click.option("--sarif", is_flag=True, help="Print the findings as a SARIF 2.1.0 log.")
+@click.option("--rules", "lists_rules", is_flag=True, help="Print the table of rules, and end.")
+@click.option("--side", type=click.Choice(["agent", "client"]), help="Judge one side only.")
+@click.option("--ignore", metavar="RULE", multiple=True, help="Leave out a rule.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*SEVERITIES, "never"]),
+    default="note",
+    help="The least severity that counts for the exit status.",
+)
+@format_option
+@protocol_option
+def check_command(
+    file: str,
+    lists_rules: bool,
+    format_name: str | None,
+    protocol: Protocol | None,
+    **wishes: Any,
+) -> None:
+    r"""Tell what an agent or a client did against the protocol.
+
+    Each finding has its line, its severity, its rule, the path in the message, and the section of
+    the specification. The exit status is 4 if there are errors, 3 if there are warnings, else 0.
+
+    \b
+    Examples:
+      acp-client check session.ndjson
+      acp-client check --side agent --fail-on error acp.log.gz
+      acp-client check --sarif session.ndjson > session.sarif
+    """
+    if lists_rules:
+        _print_lines([f"{r.id}  {r.severity}  {r.title}  [{r.section}]" for r in RULES_BY_ID])
+        return
+    with opened(file) as source, progress(source):
+        found = check(recording_of(source, format_name), protocol=protocol)
+    left = [one for one in found if _is_wanted(one, wishes["side"], wishes["ignore"])]
+    if wishes["sarif"]:
+        print_json(sarif_document(left, file))
+    elif wishes["as_json"]:
+        print_json(findings_document(left))
+    else:
+        _print_lines(finding_lines(left, file))
+    _exit_by_severity(left, wishes["fail_on"])
+
+
+def _is_wanted(finding: Finding, side: str | None, ignored: Sequence[str]) -> bool:
+    is_side = side is None or finding.rule.startswith(f"{side}/")
+    return is_side and finding.rule not in ignored
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(escape(line, keep_newlines=False))
+
+
+def _exit_by_severity(findings: Iterable[Finding], least: str) -> None:
+    counted = SEVERITIES[SEVERITIES.index(least) :] if least in SEVERITIES else ()
+    statuses = [_STATUS[one.severity] for one in findings if one.severity in counted]
+    if status := max(statuses, default=0):
+        click.get_current_context().exit(status)

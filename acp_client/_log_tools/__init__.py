@@ -3,12 +3,34 @@
 Each tool is a function over frames, as `read_recording` yields them, so tools can be chained.
 `compacting`, with `compact_v1` and `compact_v2`, writes the shortest log with the same state.
 `redacting` replaces secrets: `secret_finder` finds them, by `secret_places` and `secret_patterns`.
+`checking` judges a recording by the tables of `rules_…`; `conversation` is what rules can look at.
 """
 
 from __future__ import annotations
 
+from .checking import check
 from .compacting import compact
+from .findings import (
+    RULES_BY_ID,
+    SEVERITIES,
+    finding_lines,
+    findings_document,
+    sarif_document,
+)
 from .redacting import Redaction, redact
+from .rule import Finding
 from .secret_finder import Replacement
 
-__all__ = ["Redaction", "Replacement", "compact", "redact"]
+__all__ = [
+    "RULES_BY_ID",
+    "SEVERITIES",
+    "Finding",
+    "Redaction",
+    "Replacement",
+    "check",
+    "compact",
+    "finding_lines",
+    "findings_document",
+    "redact",
+    "sarif_document",
+]

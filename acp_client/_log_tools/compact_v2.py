@@ -232,8 +232,12 @@ class CompactedV2(Rewriting):
             self._answered(request_id, frame)
 
     def _agent_asks(self, message: wire.Request, frame: Frame) -> None:
-        """Keep a question to the user; other requests change no session."""
+        """Keep a question to the user; other requests matter where they take an id away."""
         if message.method != "elicitation/create":
+            if message.id in self._pending or message.id in self._kept_requests:
+                self._pending.pop(message.id, None)
+                self._kept_requests.add(message.id)
+                self._keep(None, frame)
             return
         session_id = _session_id(frame)
         session = None if session_id is None else self._session(session_id)

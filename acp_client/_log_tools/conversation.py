@@ -14,7 +14,7 @@ import attrs
 
 from .._json import NotJson, TooDeep, parse
 from .._recordings import Frame
-from .leaves import at
+from .leaves import at, text_at
 
 FINAL: Final = frozenset({"completed", "failed", "cancelled"})
 """Statuses in which a tool call has ended."""
@@ -299,7 +299,7 @@ def _terminal_created(page: Session, said: Said) -> None:
 
 
 def _terminal_released(page: Session, said: Said) -> None:
-    terminal = page.terminals.get(at(said.params, "terminalId") or "")
+    terminal = page.terminals.get(text_at(said.params, "terminalId"))
     if terminal is not None and not said.sent:
         terminal.status = "released"
 

@@ -54,6 +54,12 @@ def at(value: Any, *path: str | int) -> Any:
     return value
 
 
+def text_at(value: Any, *path: str | int) -> str:
+    """Return the string that is at a path, empty where there is none."""
+    found = at(value, *path)
+    return found if isinstance(found, str) else ""
+
+
 def written(path: Path) -> str:
     """Write a path as `$.params.update[0]`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

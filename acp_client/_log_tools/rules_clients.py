@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .conversation import Books, Entity, Said
-from .leaves import at
+from .leaves import at, text_at
 from .rule import BOTH, V1, V2, Rule, Violations, is_absolute
 from .rules_sessions import option_values
 
@@ -138,13 +138,13 @@ def left_unanswered(books: Books) -> Iterator[tuple[int, str, str]]:
 def cancel_of_tool_call(said: Said, books: Books) -> Violations:
     """Find a cancel of a tool call that never could be cancelled."""
     calls = books.session(said.session_id).calls
-    yield from _cannot_cancel(calls.get(at(said.params, "toolCallId") or ""), books, "toolCallId")
+    yield from _cannot_cancel(calls.get(text_at(said.params, "toolCallId")), books, "toolCallId")
 
 
 def cancel_of_terminal(said: Said, books: Books) -> Violations:
     """Find a cancel of a terminal that never could be cancelled."""
     terminals = books.session(said.session_id).terminals
-    found = terminals.get(at(said.params, "terminalId") or "")
+    found = terminals.get(text_at(said.params, "terminalId"))
     yield from _cannot_cancel(found, books, "terminalId")
 
 
@@ -192,7 +192,7 @@ def elicitation_answer(said: Said, books: Books) -> Violations:
 
 def mode_unknown(said: Said, books: Books) -> Violations:
     """Find a mode that is not one of the session's."""
-    modes, mode = books.session(said.session_id).modes, at(said.params, "modeId")
+    modes, mode = books.session(said.session_id).modes, text_at(said.params, "modeId")
     if modes is not None and mode not in modes:
         yield ".params.modeId", "is not one of the available modes"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .conversation import FINAL, Books, Said, background_items
-from .leaves import at
+from .leaves import at, text_at
 from .rule import V1, V2, Rule, Violations, is_custom
 
 _STOP_REASONS: Final = frozenset(
@@ -100,7 +100,7 @@ def cancelled_otherwise(said: Said, books: Books) -> Violations:
 
 def after_cancelled(said: Said, books: Books) -> Violations:
     """Find an update of a cancelled tool call behind the idle state that confirmed the cancel."""
-    page, call_id = books.session(said.session_id), said.update.get("toolCallId")
+    page, call_id = books.session(said.session_id), text_at(said.update, "toolCallId")
     if ("tool_call", call_id) in (page.background or {}) or call_id not in page.cancelled_calls:
         return
     if page.is_idle and page.stop_reason == "cancelled":
@@ -157,7 +157,7 @@ def background_twice(said: Said, books: Books) -> Violations:
 def stop_reason_v1(said: Said, books: Books) -> Violations:
     """Find an answered prompt without one of the five reasons."""
     reason = at(said.result, "stopReason")
-    if said.succeeded and reason not in _STOP_REASONS:
+    if said.succeeded and reason not in tuple(_STOP_REASONS):
         yield ".result.stopReason", f"{reason!r} is not a reason to stop"
 
 

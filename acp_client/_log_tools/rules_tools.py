@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .conversation import FINAL, Books, Said
-from .leaves import at
+from .leaves import at, text_at
 from .rule import BOTH, V1, V2, Rule, Violations, is_absolute, is_custom
 from .text_pieces import decoded_base64
 
@@ -58,7 +58,7 @@ def unknown_kind(said: Said, books: Books) -> Violations:
 def status_goes_back(said: Said, books: Books) -> Violations:
     """Find a tool call that has ended, and goes on."""
     page, status = books.session(said.session_id), said.update.get("status")
-    call = page.calls.get(at(said.update, "toolCallId") or "")
+    call = page.calls.get(text_at(said.update, "toolCallId"))
     if call is None or page.resume is not None or not isinstance(status, str):
         return
     if call.status in FINAL and status not in FINAL:
@@ -115,7 +115,7 @@ def output_is_no_base64(said: Said, books: Books) -> Violations:
 def output_after_exit(said: Said, books: Books) -> Violations:
     """Find output of a terminal that has exited."""
     page = books.session(said.session_id)
-    terminal = page.terminals.get(at(said.update, "terminalId") or "")
+    terminal = page.terminals.get(text_at(said.update, "terminalId"))
     if terminal is not None and terminal.status == "exited" and said.update.get("data"):
         yield f"{_UPDATE}.data", "is output of a terminal that has exited"
 

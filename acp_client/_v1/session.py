@@ -116,7 +116,8 @@ class SessionV1:
     def begins_history(self, update: Fields) -> bool:
         """Return whether an update is the first one of a history that is awaited."""
         is_awaited = self.history is not None and self.before_replay is None
-        return is_awaited and update.get("sessionUpdate") in _HISTORY
+        kind = update.get("sessionUpdate")
+        return is_awaited and isinstance(kind, str) and kind in _HISTORY
 
     def before_history(self) -> tuple[SessionV1, Events]:
         """Return the session in which its history is reported again, and what begins it."""
@@ -170,11 +171,12 @@ class SessionV1:
 
     def update(self, update: Fields, reader: ReaderV1) -> Events:
         """Translate one session update."""
-        kind = update.get("sessionUpdate")
+        given = update.get("sessionUpdate")
+        kind = given if isinstance(given, str) else ""
         if kind not in _CHUNKS:
             self._messages.note_update()
         self._works |= kind in _HISTORY
-        handler = _ON_UPDATE.get(kind) if isinstance(kind, str) else None
+        handler = _ON_UPDATE.get(kind)
         events = handler(self, update, reader) if handler else self._other(update, reader)
         if self.history is not None and self.before_replay is None:
             self.reported += events

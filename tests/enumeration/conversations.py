@@ -51,7 +51,8 @@ class Conversation:
         return Store(protocol=self.protocol, observer=True)
 
     def begin(self) -> None:
-        """Let the session be there."""
+        """Let both sides be heard, and the session be there."""
+        self.initialize()
         if self.protocol == "v1":
             self.update("session_info_update", title="t")
         else:
@@ -96,6 +97,10 @@ class Conversation:
         self.receive(id=self.agent_id(name), method=method, params=params)
 
     # -------- the client
+
+    def initialize(self) -> None:
+        """Begin the conversation."""
+        self.send(id=0, method="initialize", params={"protocolVersion": int(self.protocol[1])})
 
     def prompt(self, name: str) -> None:
         """Send a prompt."""
@@ -313,6 +318,10 @@ class Live(Conversation):
         """Remember the id of a request that the store made."""
         self.ids[name] = getattr(outgoing, "request_id", None)
         self.flush()
+
+    def initialize(self) -> None:
+        """Begin the conversation."""
+        self.called("initialize", self.store.initialize("name", "1"))
 
     def prompt(self, name: str) -> None:
         """Send a prompt."""

@@ -32,8 +32,9 @@ from traffic import (
 from acp_client import Limits, Problem, Store
 from acp_client._cli.replay import Pace
 from acp_client._delivery import Delivery
+from acp_client._recordings.frames import Frame
 from acp_client._recordings.playback import feed
-from acp_client._recordings.reading import Frame, read_recording
+from acp_client._recordings.reading import read_recording
 from acp_client._versions import Protocol
 
 SCALE = int(os.environ.get("ACP_CLIENT_SCALE", "1"))

@@ -15,7 +15,7 @@ import pytest
 
 import acp_client
 from acp_client import wire
-from acp_client._recordings.reading import FORMAT_NAMES
+from acp_client._recordings.formats import FORMAT_NAMES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -26,7 +26,8 @@ from traffic import BUNDLED, permission_line, text, update_line
 import acp_client
 from acp_client import Limits, Reader, Snapshot, Store
 from acp_client._delivery import Delivery
-from acp_client._recordings.reading import Frame, read_recording
+from acp_client._recordings.frames import Frame
+from acp_client._recordings.reading import read_recording
 
 SECONDS = float(os.environ.get("ACP_CLIENT_SOAK_SECONDS", "2"))
 LIVE = 20

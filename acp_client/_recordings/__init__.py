@@ -6,8 +6,10 @@ format cuts the stream into frames. `playback` plays frames into a store.
 
 from __future__ import annotations
 
+from .formats import FORMAT_NAMES
+from .frames import Frame
 from .playback import Feeder, feed
-from .reading import FORMAT_NAMES, Frame, Recording, read_recording, write_envelope
+from .reading import Recording, read_recording, write_envelope
 
 __all__ = [
     "FORMAT_NAMES",

@@ -1,9 +1,9 @@
-"""Recognising a format, and how its values are laid out, by the first of them.
+"""Recognising a recording by how it begins: which layout, which format, and why.
 
-A line that is a JSON text on its own is a value; a beginning that is no such line is a document,
-or texts over many lines. Before the first value that some format recognises there may be headers,
-and lines that are no JSON (what an agent says while it starts), but not many of those: a page of
-prose with a message in it is no recording.
+Each attempt is a layout with the formats that it can hold. The first value that some format
+recognises decides; nothing is ever decided by a name of a file, or by what is merely likely. Before
+that value there may be headers, and lines that are no JSON (what an agent says while it starts),
+but not many of those: a page of prose with a message in it is no recording.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from __future__ import annotations
 import io
 import itertools
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 
-from .formats import FORMATS, JSON_TEXTS, RAW
+from .event_stream import FIELD
+from .formats import FORMATS, JSON_TEXTS, LOGS, RAW
 from .frames import Format, Tally
 from .json_slices import is_json, members_if_any, trim
-from .json_texts import ARRAY, TEXTS, Layout, texts
+from .layouts import ARRAY, ENTRIES, EVENTS, FENCES, LINES, LISP, TEXTS, Layout, list_under
+from .log_lines import entries
+from .markdown import FENCE
 
 _MOST_WORDS: Final = 20
 """How many lines that are no JSON may come before the first message."""
@@ -31,17 +35,32 @@ _MEBIBYTE: Final = 1024 * 1024
 
 _LIST_KEYS: Final = (
     "messages", "events", "entries", "frames", "updates", "notifications", "items", "log", "lines",
-    "records", "transcript", "history", "traffic", "trace",
+    "records", "transcript", "history", "traffic", "trace", "calls",
 )  # fmt: skip  # a table of words
 """What documents call the list of their values."""
+
+_LISP: Final = re.compile(rb"(?:;[^\n]*\n|\s|#\d+=)*\((?:\s|#\d+=)*\(")
+_FENCE_LINE: Final = re.compile(rb"^" + FENCE.pattern, re.MULTILINE)
+_BRACKETS_ALONE: Final = re.compile(rb"(?:[\[{]\s*){8}")
+"""No message begins so, nor a document of messages."""
 
 
 @attrs.frozen
 class Recognised:
-    """A format and the layout of its values; no layout means lines."""
+    """A format, the layout of its values, and why: the number of the first that was recognised."""
 
     format: Format
-    layout: Layout | None = None
+    layout: Layout = LINES
+    number: int = 1
+
+    @property
+    def reason(self) -> str:
+        """The reason as a sentence."""
+        return f"{self.layout.place.format(self.number)} is {self.format.shape}"
+
+    def is_known(self, data: bytes) -> bool:
+        """Return whether a value is of the format."""
+        return self.format.reader.recognises(data, members_if_any(data))
 
 
 def recognise(head: bytes, complete: bool, rows: Sequence[Format] = FORMATS) -> Recognised | None:
@@ -49,33 +68,52 @@ def recognise(head: bytes, complete: bool, rows: Sequence[Format] = FORMATS) -> 
 
     None where it is not recognised, or not yet.
     """
-    start = trim(head) + b"\n" * head.endswith(b"\n")
-    first, line_end, rest = start.partition(b"\n")
-    if not line_end and not complete:
-        return _by_texts(start, rows) if len(start) >= _MEBIBYTE else None
-    for attempt in _attempts(trim(first), bool(rest), complete):
-        if found := attempt(start if complete else start[: start.rfind(b"\n")], rows):
+    for attempt, data in _attempts(head, complete):
+        if found := attempt(data, rows):
             return found
     return None
 
 
 def patience(head: bytes) -> int:
-    """Tell how much of a stream that begins so is worth reading to recognise it."""
-    first, line_end, _ = trim(head).partition(b"\n")
-    one_document = first[:1] in (b"{", b"[") and not is_json(trim(first))
-    return 16 * _MEBIBYTE if one_document or not line_end else _MEBIBYTE
+    """Return how much of a stream that begins so is worth reading to recognise it."""
+    start = trim(head)
+    first, line_end, _ = start.partition(b"\n")
+    is_document = first[:1] in (b"{", b"[") and not _BRACKETS_ALONE.match(start)
+    one_document = is_document and not is_json(trim(first))
+    return 16 * _MEBIBYTE if one_document or not line_end or _LISP.match(start) else _MEBIBYTE
 
 
 Attempt = Callable[[bytes, Sequence[Format]], Recognised | None]
 
 
-def _attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt, ...]:
-    """Choose what to try in which order, by the first line and whether others follow."""
+def _attempts(head: bytes, complete: bool) -> Iterator[tuple[Attempt, bytes]]:
+    """Choose what to try in which order, and on which part of the beginning."""
+    start = trim(head) + b"\n" * head.endswith(b"\n")
+    first, line_end, rest = start.partition(b"\n")
+    first = trim(first)
+    if _LISP.match(start):
+        yield _by_lisp, start
+    if not line_end and not complete:
+        if len(start) >= _MEBIBYTE:
+            yield _by_texts, start
+        return
+    lines = head if complete else head[: head.rfind(b"\n")]
+    if FIELD.match(first):
+        yield _by_events, lines
+    if fence := _FENCE_LINE.search(lines):
+        yield _by_lines, lines[: fence.start()]
+        yield _by_fences, lines
+    for attempt in _json_attempts(first, bool(rest), complete):
+        yield attempt, start if attempt is _by_texts else lines
+
+
+def _json_attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt, ...]:
+    """Choose by the first line, and whether others follow it."""
     if first[:1] not in (b"{", b"["):
         return (_by_lines,)
+    if _BRACKETS_ALONE.match(first) or _is_broken(first):
+        return (_by_lines, _by_words) if complete else (_by_lines,)
     if not is_json(first):
-        if _is_broken(first):
-            return (_by_lines, _by_words) if complete else (_by_lines,)
         return (_by_texts, _by_lines, _by_words) if complete else (_by_texts, _by_lines)
     if first[:1] == b"[" and not goes_on:
         return (_by_texts,) if complete else ()
@@ -83,10 +121,12 @@ def _attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt, ...
 
 
 def _is_broken(line: bytes) -> bool:
-    """Tell a broken line, two messages on one line say, from the first of a text over many lines.
+    """Return whether a line is broken, two messages on one line say, and begins no longer text.
 
     No more than its end may be missing.
     """
+    if is_json(line):
+        return False
     text = line.decode("utf-8", "replace")
     try:
         end = json.JSONDecoder().raw_decode(text)[1]
@@ -97,46 +137,73 @@ def _is_broken(line: bytes) -> bool:
     return end < len(text)
 
 
-def _by_lines(head: bytes, rows: Sequence[Format]) -> Recognised | None:
+def _by_lines(data: bytes, rows: Sequence[Format]) -> Recognised | None:
     words = 0
-    lines = filter(None, (trim(line) for line in head.split(b"\n")))
-    for line in itertools.islice(lines, _MOST_VALUES):
-        row = _row_of_line(line, rows)
-        is_word = not is_json(line)
+    lines = (trim(line) for line in data.split(b"\n"))
+    values = entries((number, line) for number, line in enumerate(lines, 1) if line)
+    for number, value in itertools.islice(values, _MOST_VALUES):
+        row = _row_of_line(value, rows)
+        is_word = not is_json(value)
         if row is not None and (is_word or words <= _MOST_WORDS):
-            return Recognised(row)
+            return Recognised(row, ENTRIES if row in LOGS else LINES, number)
         words += is_word
     return None
 
 
 def _row_of_line(line: bytes, rows: Sequence[Format]) -> Format | None:
-    """Choose a row for a line; a message that lacks its version is a message, and a wrong one."""
-    row = _row_of(line, rows, JSON_TEXTS)
-    is_raw = RAW in rows and RAW.recognises(line, members_if_any(line))
+    """Choose a row for a line; a message that lacks its version is a message, and a wrong one.
+
+    Only a log has messages that go over several lines.
+    """
+    if b"\n" in line:
+        return _row_of(line, [row for row in rows if row in LOGS])
+    row = _row_of(line, [row for row in rows if row is not JSON_TEXTS])
+    is_raw = RAW in rows and RAW.reader.recognises(line, members_if_any(line))
     return RAW if is_raw and row is not None and row.name == "updates" else row
 
 
-def _by_texts(head: bytes, rows: Sequence[Format]) -> Recognised | None:
-    for layout in (ARRAY,) if head.startswith(b"[") else (*_lists(head), TEXTS):
-        found = texts(io.BytesIO(head).read, layout, Tally())
-        for _, text in itertools.islice(found, _MOST_VALUES):
-            if row := _row_of(text, rows, RAW):
-                return Recognised(row, attrs.evolve(layout, head=row.head))
+def _by_events(data: bytes, rows: Sequence[Format]) -> Recognised | None:
+    return _by_values(EVENTS, data, [row for row in rows if row is not JSON_TEXTS])
+
+
+def _by_fences(data: bytes, rows: Sequence[Format]) -> Recognised | None:
+    return _by_values(FENCES, data, [row for row in rows if row is not JSON_TEXTS])
+
+
+def _by_lisp(data: bytes, rows: Sequence[Format]) -> Recognised | None:
+    return _by_values(LISP, data, _of_texts(rows))
+
+
+def _by_texts(data: bytes, rows: Sequence[Format]) -> Recognised | None:
+    if data.startswith(b"["):
+        return _by_values(ARRAY, data, _of_texts(rows))
+    for key in _LIST_KEYS:
+        if b'"%s"' % key.encode() in data:
+            found = _by_values(list_under(key, None), data, _of_texts(rows))
+            if found is not None:
+                return attrs.evolve(found, layout=list_under(key, found.format.head))
+    return _by_values(TEXTS, data, _of_texts(rows))
+
+
+def _of_texts(rows: Sequence[Format]) -> list[Format]:
+    return [row for row in rows if row is not RAW and row not in LOGS]
+
+
+def _by_values(layout: Layout, data: bytes, rows: Sequence[Format]) -> Recognised | None:
+    values = layout.cut(io.BytesIO(data), lambda value: _row_of(value, rows) is not None, Tally())
+    for number, value in itertools.islice(values, _MOST_VALUES):
+        if row := _row_of(value, rows):
+            return Recognised(row, layout, number)
     return None
 
 
-def _by_words(head: bytes, rows: Sequence[Format]) -> Recognised | None:
+def _by_words(data: bytes, rows: Sequence[Format]) -> Recognised | None:
     """Recognise a raw stream of nothing but broken messages."""
-    lines = head.split(b"\n")
+    lines = data.split(b"\n")
     broken = any(line.startswith(b"{") and b'"jsonrpc"' in line for line in lines)
     return Recognised(RAW) if broken and RAW in rows else None
 
 
-def _lists(head: bytes) -> list[Layout]:
-    """Give the lists that a document may hold its values in."""
-    return [Layout(2, key) for key in _LIST_KEYS if b'"%s"' % key.encode() in head]
-
-
-def _row_of(data: bytes, rows: Sequence[Format], but: Format) -> Format | None:
+def _row_of(data: bytes, rows: Iterable[Format]) -> Format | None:
     found = members_if_any(data)
-    return next((row for row in rows if row is not but and row.recognises(data, found)), None)
+    return next((row for row in rows if row.reader.recognises(data, found)), None)

@@ -22,7 +22,7 @@ from typing import Final
 
 import msgspec
 
-from .json_slices import Members, NotJson, elements, members, string, value
+from .json_slices import Members, NotJson, elements, members, members_if_any, string, value
 
 _CLIENT_METHODS: Final = frozenset(
     {
@@ -64,6 +64,20 @@ _AGENT_METHODS: Final = frozenset(
         "terminal/wait_for_exit",
     }
 )
+_FORWARDED: Final = frozenset(
+    {
+        "proxy/successor",
+        "_proxy/successor",
+        "_proxy/successor/request",
+        "_proxy/successor/notification",
+        "_proxy/successor/send/request",
+        "_proxy/successor/send/notification",
+        "_proxy/successor/receive/request",
+        "_proxy/successor/receive/notification",
+    }
+)
+"""What proxies of a chain call the messages that they pass on."""
+
 _CLIENT_AREAS: Final = ("document/", "nes/", "providers/")
 _AGENT_AREAS: Final = ("elicitation/", "fs/", "session/elicitation")
 
@@ -85,23 +99,28 @@ _AGENT_RESULTS: Final = frozenset(
     }
 )
 
+_ARROWS: Final = str.maketrans(dict.fromkeys("→⇒➡▶⟶", ">") | dict.fromkeys("←⇐⬅◀⟵", "<"))
 _NO_LETTER: Final = re.compile(r"[^a-z0-9<>]+")
+_REPEATED: Final = re.compile(r"([<>])\1+")
 _WORDS: Final = {
-    "sent": "> >> out outbound outgoing send sent stdin tx write written "
+    "sent": "> out outbound outgoing send sending sent stdin tx write writing written "
     "client c2a fromclient toagent clienttoagent clientagent client>agent "
-    "editor fromeditor editortoagent editor>agent",
-    "received": "< << in inbound incoming read receive received recv rx stdout "
+    "editor fromeditor editortoagent editor>agent toruntime",
+    "received": "< in inbound incoming read receive received receiving recv rx stdout "
     "agent a2c fromagent toclient agenttoclient agentclient agent>client "
-    "toeditor agenttoeditor agent>editor",
+    "toeditor agenttoeditor agent>editor toserver",
 }
 _SIDES: Final = {word: side == "sent" for side, words in _WORDS.items() for word in words.split()}
+
+_NOTHING: Final = msgspec.Raw(b"null")
 
 Id = int | float | str | bytes
 
 
 def word_sent(word: str) -> bool | None:
     """Tell whether a recorder's word for a direction means that the client wrote the message."""
-    return _SIDES.get(_NO_LETTER.sub("", word.lower()))
+    letters = _NO_LETTER.sub("", word.lower().translate(_ARROWS))
+    return _SIDES.get(_REPEATED.sub(r"\1", letters))
 
 
 def method_sent(method: str) -> bool | None:
@@ -123,13 +142,42 @@ def method_of(message: Members) -> str | None:
         return ""
 
 
+def unwrapped(message: Members) -> Members:
+    """Return a message as it is without what a proxy of a chain has put around it, if it has."""
+    if method_of(message) not in _FORWARDED:
+        return message
+    inner = members_if_any(bytes(message.get("params", _NOTHING)))
+    if "method" not in inner:
+        return message
+    forwarded = {key: inner[key] for key in ("method", "params") if key in inner}
+    return {key: text for key, text in message.items() if key != "params"} | forwarded
+
+
 def call_sent(data: bytes) -> bool | None:
-    """Tell by its method alone who must have written a message; None if it does not say."""
+    """Return by its method alone who must have written a message; None if it does not say."""
     try:
-        method = method_of(members(data))
+        method = method_of(unwrapped(members(data)))
     except NotJson:
         return None
     return None if method is None else method_sent(method)
+
+
+class Sides:
+    """Turns words for a direction into sides, which may be those of the other side's recorder.
+
+    Whether "in" and "received" mean the client's side or the agent's depends on where the recorder
+    sat; the first message whose method belongs to one side settles that for the rest. `certain`
+    means that the words can only be the client's.
+    """
+
+    def __init__(self, certain: bool = False) -> None:
+        self._turned: bool | None = False if certain else None
+
+    def sent(self, side: bool, message: bytes) -> bool:
+        """Return whether the client wrote a message that is marked as this side's."""
+        if self._turned is None and (by_method := call_sent(message)) is not None:
+            self._turned = by_method != side
+        return side != bool(self._turned)
 
 
 class Directions:
@@ -155,7 +203,8 @@ class Directions:
         return next((sent for sent in told if sent is not None), False)
 
     def _message_sent(self, message: Members) -> bool | None:
-        """Tell who wrote one message, None if nothing does, and note what opens or closes."""
+        """Return who wrote one message, None if it is not clear; note what opens or closes."""
+        message = unwrapped(message)
         method = method_of(message)
         if method is None:
             sent = self._response_sent(message)

@@ -16,7 +16,7 @@ import attrs
 
 from .frames import Frame, Tally, Value
 from .json_slices import Members, NotJson, members, quoted, string
-from .rewritten import SESSION, message, text_of, update_notification
+from .messages import SESSION, message, text_of, update_notification
 from .times import MILLISECONDS, seconds
 
 Written = tuple[bool, bytes]
@@ -36,9 +36,6 @@ def _pick(event: Members, *keys: str) -> dict[str, bytes]:
 @attrs.frozen
 class Callbacks:
     """A transcript: `meta`, and a list of events that each hold one callback."""
-
-    name: str
-    head: str | None = "meta"
 
     def recognises(self, data: bytes, found: Members) -> bool:
         """Take an entry whose event is of a kind of callback."""

@@ -1,8 +1,9 @@
-"""What every recorded format is read into, and what a format must be able to do.
+"""What every recorded format is read into, and what a format has to say and do.
 
-A format sees values (lines, elements of an array, JSON texts one after another) and turns them
-into frames. How the values are cut out of the file is not its concern, so that a format of lines
-is also read when somebody has pretty-printed it or made one array of it.
+A format sees values and turns them into frames: a value is a line, an element of an array, a JSON
+text, an entry of a log. How the values are cut out of the file is the concern of `layouts`, so that
+a format of lines is also read when somebody has pretty-printed it, made one array of it or pasted
+it into Markdown.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ class Frame:
     """One recorded message.
 
     `line` is the line of the file, or the place of the message in a recording that is one
-    document, counted from 1 (0: from the head of the document). `sent` tells that the client
-    wrote it. `data` is one JSON-RPC message or, where the peer wrote no JSON, what it wrote; it
-    never holds a line feed. `time` is in seconds, since 1970 or, for formats that only tell so
-    much, since the recording began.
+    document, counted from 1 (0: from the head of the document). `sent` is true for what the client
+    wrote. `data` is one JSON-RPC message or, where the peer wrote no JSON, what it wrote; it never
+    holds a line feed. `time` is in seconds, since 1970 or, for formats that only say so much, since
+    the recording began.
     """
 
     line: int
@@ -46,24 +47,33 @@ class Tally:
     torn: bool = False
 
     def pass_over(self) -> None:
-        """Count a header or an unknown value; a torn last one has been told already."""
+        """Count a header or an unknown value; a torn last one is counted as torn already."""
         if not self.torn:
             self.passed_over += 1
 
 
-class Format(Protocol):
-    """A row of the table of formats."""
-
-    @property
-    def name(self) -> str:
-        """The name to choose the format by."""
-
-    @property
-    def head(self) -> str | None:
-        """The key, in a document that holds the values in a list, of what else is needed."""
+class Reader(Protocol):
+    """Recognises the values of a format, and turns them into frames."""
 
     def recognises(self, data: bytes, found: Members) -> bool:
-        """Tell whether a value is of this format; `found` is empty if it is no object."""
+        """Return whether a value is of this format; `found` is empty if it is no object."""
+        ...
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
         """Turn the values of one recording into frames, in order."""
+        ...
+
+
+@attrs.frozen
+class Format:
+    """A row of the table of formats.
+
+    `origin` is what writes the format, and `shape` what each of its values is. `head` is the key
+    of what else is needed, in a document that holds the values in a list.
+    """
+
+    name: str
+    origin: str
+    shape: str
+    reader: Reader
+    head: str | None = None

@@ -28,7 +28,9 @@ _decode_elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_value = msgspec.json.Decoder().decode
 _decode_any = msgspec.json.Decoder(msgspec.Raw).decode
 
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\],:]', re.DOTALL)
+
+_BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{\[]+)|([}\]]+)', re.DOTALL)
 
 
 class NotJson(ValueError):  # noqa: N818  # says what the text is; never leaves the package
@@ -134,8 +136,8 @@ def _check(data: bytes) -> None:
 
 def _check_brackets(data: bytes) -> None:
     depth, end = 0, 0
-    for token in _TOKEN.finditer(data):
-        depth += (token[0] in b"{[") - (token[0] in b"}]")
+    for token in _BRACKETS.finditer(data):
+        depth += len(token[1] or b"") - len(token[2] or b"")
         end = token.end()
         if depth <= 0:
             break

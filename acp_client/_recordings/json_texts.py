@@ -1,6 +1,6 @@
 """Cutting JSON texts out of a stream where they are not one a line.
 
-Three layouts: texts one after another (pretty-printed, perhaps with words between), the elements
+Three nestings: texts one after another (pretty-printed, perhaps with words between), the elements
 of one array, and the elements of a list that one object holds under a key. The stream is scanned
 for brackets only, block by block, so that a document may be longer than memory; whether a text is
 JSON is for its reader to find.
@@ -26,7 +26,7 @@ _BETWEEN = BLANKS + b",\x1e\xef\xbb\xbf"
 
 
 @attrs.frozen
-class Layout:
+class Nesting:
     """Where the texts are: `depth` is how many brackets are open around each.
 
     At depth 2 they are in the list under `key` of the outermost object, and the text under `head`
@@ -38,13 +38,13 @@ class Layout:
     head: str | None = None
 
 
-TEXTS: Final = Layout(0)
-ARRAY: Final = Layout(1)
+TEXTS: Final = Nesting(0)
+ARRAY: Final = Nesting(1)
 
 
-def texts(read: Callable[[int], bytes], layout: Layout, tally: Tally) -> Iterator[Value]:
+def texts(read: Callable[[int], bytes], nesting: Nesting, tally: Tally) -> Iterator[Value]:
     """Give the texts of a stream, numbered from 1, without line feeds; the head is number 0."""
-    scanner = _Scanner(read, layout, tally)
+    scanner = _Scanner(read, nesting, tally)
     number = 0
     for is_head, text in scanner.scan():
         number += not is_head
@@ -54,16 +54,16 @@ def texts(read: Callable[[int], bytes], layout: Layout, tally: Tally) -> Iterato
 class _Scanner:
     """Follows the brackets; the buffer holds what is not done with."""
 
-    def __init__(self, read: Callable[[int], bytes], layout: Layout, tally: Tally) -> None:
+    def __init__(self, read: Callable[[int], bytes], nesting: Nesting, tally: Tally) -> None:
         self._read = read
-        self._layout = layout
+        self._nesting = nesting
         self._tally = tally
         self._buffer = b""
         self._position = 0
         self._gap = (0, 0)  # from the bracket before to the last one
         self._depth = 0
         self._start: int | None = None  # of the text that is open
-        self._in_list = layout.depth < 2  # whether texts at the depth are the ones wanted
+        self._in_list = nesting.depth < 2  # whether texts at the depth are the ones wanted
         self._in_head = False
 
     def scan(self) -> Iterator[tuple[bool, bytes]]:
@@ -101,25 +101,25 @@ class _Scanner:
         return None if found is None else found[0]
 
     def _open(self, bracket: bytes) -> None:
-        layout = self._layout
-        if self._depth == layout.depth and self._in_list:
+        nesting = self._nesting
+        if self._depth == nesting.depth and self._in_list:
             self._start = self._position - 1
-        elif self._depth == 1 and layout.depth == 2:
+        elif self._depth == 1 and nesting.depth == 2:
             key = self._key()
-            self._in_list = key == layout.key and bracket == b"["
-            if key == layout.head:
+            self._in_list = key == nesting.key and bracket == b"["
+            if key == nesting.head:
                 self._start, self._in_head = self._position - 1, True
         self._depth += 1
 
     def _close(self) -> bytes:
         """Leave a bracket; give the text that ends with it, if one does."""
         self._depth -= 1
-        layout = self._layout
-        if self._start is not None and self._depth == (1 if self._in_head else layout.depth):
+        nesting = self._nesting
+        if self._start is not None and self._depth == (1 if self._in_head else nesting.depth):
             text = self._buffer[self._start : self._position]
             self._start = None
             return text
-        if self._depth == 1 and layout.depth == 2:
+        if self._depth == 1 and nesting.depth == 2:
             self._in_list = False
         return b""
 

@@ -19,8 +19,9 @@ from time import perf_counter
 from typing import Final
 
 from .._store import Store
+from .frames import Frame
 from .protocol_detection import ProtocolDetector
-from .reading import Frame, Recording
+from .reading import Recording
 
 _RUN: Final = 64 * 1024
 

@@ -1,37 +1,39 @@
-"""Recorded traffic: any format of the table, from a binary stream to frames.
+"""Recorded traffic: any format of the table, from a binary stream or a file to frames.
 
-The format is recognised by what the first values are, never by a name. Values are lines wherever
-they can be; lines, and the texts of a document, are read one after another, so a recording may be
-longer than memory.
+The format is recognised by what the first values are, never by a name. Values are read one after
+another, so a recording may be longer than memory.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, Final
+import itertools
+import os
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, Final, cast
 
 import msgspec
 
-from .._errors import RecordingError
+from .._errors import InvalidValueError, RecordingError
 from .detection import Recognised, patience, recognise
-from .formats import FORMATS, RAW
-from .frames import Format, Frame, Tally, Value
+from .formats import FORMAT_NAMES, FORMATS, RAW
+from .frames import Format, Frame, Tally
 from .json_slices import is_json, trim
-from .json_texts import read_block, texts
+from .json_texts import read_block
+from .other_protocols import other_protocol, possible_messages
 from .streams import plain, put_back, reader
+from .successors import without_wrapping
 
-__all__ = ["FORMAT_NAMES", "Frame", "Recording", "read_recording", "write_envelope"]
-
-FORMAT_NAMES: Final = tuple(row.name for row in FORMATS)
-"""The names that `read_recording` takes for `format`."""
+_LOOKED_AT: Final = 200
+"""Messages that are looked at to refuse another protocol's."""
 
 
 class Recording:
     """One pass over the frames of a recording; the counts grow as it is read."""
 
-    def __init__(self, name: str, frames: Iterator[Frame], tally: Tally) -> None:
-        self._name = name
+    def __init__(self, found: Recognised, frames: Iterator[Frame], tally: Tally) -> None:
+        self._found = found
         self._frames = frames
         self._tally = tally
 
@@ -41,7 +43,17 @@ class Recording:
     @property
     def format(self) -> str:
         """The name of the format."""
-        return self._name
+        return self._found.format.name
+
+    @property
+    def layout(self) -> str:
+        """How the messages lie in the file: lines, one JSON document, blocks of Markdown."""
+        return self._found.layout.name
+
+    @property
+    def reason(self) -> str:
+        """Why it was taken for this format, as a sentence about the first value that fits."""
+        return self._found.reason
 
     @property
     def passed_over(self) -> int:
@@ -52,33 +64,69 @@ class Recording:
     def torn(self) -> bool:
         """Whether the recording ends in the middle.
 
-        In a raw stream and in our own format the torn line is a frame too, the last; this is true
-        by then.
+        In a raw stream, a log and our own format the torn message is a frame too, the last; this
+        is true by then.
         """
         return self._tally.torn
 
 
 def read_recording(
-    stream: BinaryIO,
+    source: BinaryIO | str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002  # the word that callers and the command line use
 ) -> Recording:
-    """Read recorded traffic from a binary stream, plain or gzip.
+    """Read recorded traffic, plain or gzip, from the path of a file or from a binary stream.
 
-    `format` is a name of `FORMAT_NAMES`, for a recording that is not recognised. Raises
-    `RecordingError` for what is no recording; where a format was given, at its end.
+    A file is opened here, and closed when the recording is dropped; a stream stays the caller's.
+    `format` is a name of a format, for a recording that is not recognised. Raises `RecordingError`
+    for what is no recording (where a format was given, at its end), for traffic of another
+    protocol, and for a file that cannot be opened; `InvalidValueError` for what is neither a path
+    nor a binary stream.
     """
     rows = FORMATS if format is None else (_named(format),)
+    if not isinstance(source, str | os.PathLike):
+        return _recording(_binary(source), rows, is_forced=format is not None)
+    file = _opened(source)
+    try:
+        recording = _recording(file, rows, is_forced=format is not None)
+    except BaseException:
+        file.close()
+        raise
+    weakref.finalize(recording._frames, file.close)  # an iterator may outlive its recording
+    return recording
+
+
+def _recording(source: BinaryIO, rows: Sequence[Format], *, is_forced: bool) -> Recording:
     tally = Tally()
-    source = plain(stream, tally)
-    head, found = _look(source, rows)
-    if found is None and format is None:
-        raise RecordingError("not a recording: no Agent Client Protocol message found in it")
-    return _read(put_back(head, reader(source)), found or Recognised(rows[0]), tally)
+    stream = plain(source, tally)
+    head, found = _look(stream, rows)
+    if not is_forced:
+        _refuse_other_protocols(head, found)
+    return _read(put_back(head, reader(stream)), found or Recognised(rows[0]), tally)
+
+
+def _opened(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return cast("BinaryIO", open(path, "rb", buffering=0))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordingError(f"cannot read {os.fspath(path)!r}: {reason}") from None
+
+
+def _binary(source: object) -> BinaryIO:
+    """Return a binary stream. Raises `InvalidValueError` for anything else."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        raise InvalidValueError("expected a path or a binary stream: put bytes into io.BytesIO")
+    if not hasattr(source, "read"):
+        kind = type(source).__name__
+        raise InvalidValueError(f"expected a path or a binary stream, not {kind}")
+    if hasattr(source, "encoding"):
+        raise InvalidValueError('the stream is in text mode: open the file with mode "rb"')
+    return cast("BinaryIO", source)
 
 
 def _found_any(frames: Iterator[Frame], tally: Tally, name: str) -> Iterator[Frame]:
-    """Give frames. Raises `RecordingError` if there was nothing but what is of no such format."""
+    """Return frames. Raises `RecordingError` if there was nothing but values of other formats."""
     is_empty = True
     for frame in frames:
         is_empty = False
@@ -88,13 +136,25 @@ def _found_any(frames: Iterator[Frame], tally: Tally, name: str) -> Iterator[Fra
 
 
 def _read(source: BinaryIO, found: Recognised, tally: Tally) -> Recording:
-    values = (
-        _lines(source, tally)
-        if found.layout is None
-        else texts(reader(source), found.layout, tally)
-    )
-    name = found.format.name
-    return Recording(name, _found_any(found.format.frames(values, tally), tally, name), tally)
+    frames = without_wrapping(_frames(source, found, tally), tally)
+    return Recording(found, _found_any(frames, tally, found.format.name), tally)
+
+
+def _frames(source: BinaryIO, found: Recognised, tally: Tally) -> Iterator[Frame]:
+    return found.format.reader.frames(found.layout.cut(source, found.is_known, tally), tally)
+
+
+def _refuse_other_protocols(head: bytes, found: Recognised | None) -> None:
+    """Raise `RecordingError` for traffic of another protocol, and for what was not recognised."""
+    if found is None:
+        messages = possible_messages(head)
+    else:
+        source = put_back(head, lambda _: b"")
+        messages = (frame.data for frame in _frames(source, found, Tally()))
+    if other := other_protocol(head, itertools.islice(messages, _LOOKED_AT)):
+        raise RecordingError(f"not a recording of the Agent Client Protocol: this is {other}")
+    if found is None:
+        raise RecordingError("not a recording: no Agent Client Protocol message found in it")
 
 
 def _named(name: str) -> Format:
@@ -105,7 +165,7 @@ def _named(name: str) -> Format:
 
 
 def _look(source: BinaryIO, rows: Sequence[Format]) -> tuple[bytes, Recognised | None]:
-    """Read until the format is clear; give what was read, and what it is."""
+    """Read until the format is clear; return what was read, and what it is."""
     read = reader(source)
     head, complete = b"", False
     while not complete and b"\0" not in head and len(head) < patience(head):
@@ -114,15 +174,6 @@ def _look(source: BinaryIO, rows: Sequence[Format]) -> tuple[bytes, Recognised |
         if found := recognise(head, complete, rows):
             return head, found
     return head, None if trim(head) else Recognised(RAW)
-
-
-def _lines(source: Iterable[bytes], tally: Tally) -> Iterator[Value]:
-    """Give the lines that are not blank; note a last one that is cut off."""
-    for number, line in enumerate(source, 1):
-        if data := trim(line):
-            if line[-1] != 10:
-                tally.torn |= not is_json(data)
-            yield number, data
 
 
 def write_envelope(frame: Frame) -> bytes:

@@ -8,6 +8,7 @@ small number is taken for milliseconds since the recording began.
 from __future__ import annotations
 
 import datetime
+import re
 from typing import Final
 
 from .json_slices import NotJson, value
@@ -50,3 +51,39 @@ def date_and_time(text: str) -> float | None:
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=datetime.UTC)).timestamp()
+
+
+_DATE: Final = re.compile(
+    rb"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z\b|[+-]\d\d:?\d\d))?"
+)
+_SINCE_1970: Final = re.compile(rb"(?<![\w.-])1\d{9}(?:\.\d+|\d{3})?(?![\w.-])")
+_CLOCK: Final = re.compile(rb"(?<![\w:.])\d\d:\d\d:\d\d(?:[.,]\d+)?")
+_STAMPS: Final = (_DATE, _SINCE_1970, _CLOCK)
+_AROUND: Final = b" \t[(<|"
+"""What may be before the time that a line begins with."""
+
+
+def stamp_in(prefix: bytes) -> float | None:
+    """Return the time in the prefix of a log entry: a date, a count, else the time of some day."""
+    if found := _DATE.search(prefix):
+        return date_and_time(
+            found[0].decode().replace("/", "-").replace(" ", "T", 1).replace(" ", "")
+        )
+    if found := _SINCE_1970.search(prefix):
+        return seconds(found[0], None)
+    if found := _CLOCK.search(prefix):
+        return date_and_time(f"1970-01-01T{found[0].decode()}")
+    return None
+
+
+def begins_with_stamp(prefix: bytes) -> bool:
+    """Return whether a log entry begins with a time."""
+    start = prefix.lstrip(_AROUND)
+    return any(stamp.match(start) for stamp in _STAMPS)
+
+
+def without_stamps(line: bytes) -> bytes:
+    """Return a line without the times in it."""
+    for stamp in _STAMPS:
+        line = stamp.sub(b"", line)
+    return line

@@ -29,8 +29,8 @@ from acp_client._cli import replay as _cli_replay
 from acp_client._cli import sources as _cli_input
 from acp_client._cli.commands import commands
 from acp_client._cli.sources import Failure, Progress, Source, opened
+from acp_client._recordings.frames import Frame
 from acp_client._recordings.playback import Feeder
-from acp_client._recordings.reading import Frame
 
 PACKAGE_ROOT = Path(acp_client.__file__).parents[1]
 RAW = BUNDLED / "raw.ndjson"

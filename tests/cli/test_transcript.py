@@ -21,8 +21,8 @@ from acp_client._cli.layout import Layout, Page
 from acp_client._cli.session_state import session_sections
 from acp_client._cli.transcript import Closing, closing_lines, counted, print_transcript
 from acp_client._errors import PROBLEM_KINDS
+from acp_client._recordings.frames import Frame
 from acp_client._recordings.playback import Feeder
-from acp_client._recordings.reading import Frame
 from acp_client._text import escape
 
 

@@ -37,9 +37,10 @@ from acp_client import Limits, Problem, RecordingError, Snapshot, Store, StoredS
 from acp_client._decode import decode_refused
 from acp_client._delivery import Delivery
 from acp_client._json import encode, parse
+from acp_client._recordings.formats import FORMAT_NAMES
 from acp_client._recordings.json_slices import trim
 from acp_client._recordings.playback import feed
-from acp_client._recordings.reading import FORMAT_NAMES, read_recording, write_envelope
+from acp_client._recordings.reading import read_recording, write_envelope
 from acp_client._versions import Protocol
 
 STEP = 96

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from acp_client._errors import RecordingError
 from acp_client._recordings.directions import Directions, word_sent
-from acp_client._recordings.frames import Tally
+from acp_client._recordings.formats import FORMAT_NAMES
+from acp_client._recordings.frames import Frame, Tally
 from acp_client._recordings.json_slices import (
     NotJson,
     compact,
@@ -27,14 +28,8 @@ from acp_client._recordings.json_slices import (
     string,
     value,
 )
-from acp_client._recordings.json_texts import ARRAY, TEXTS, Layout, texts
-from acp_client._recordings.reading import (
-    FORMAT_NAMES,
-    Frame,
-    Recording,
-    read_recording,
-    write_envelope,
-)
+from acp_client._recordings.json_texts import ARRAY, TEXTS, Nesting, texts
+from acp_client._recordings.reading import Recording, read_recording, write_envelope
 from acp_client._recordings.times import date_and_time, seconds
 
 FORMATS = Path(__file__).parents[1] / "recordings" / "formats"
@@ -46,17 +41,27 @@ START = 1767225600.25
 WHOLE = {
     "acp-devtools.json": ("acp-devtools", START),
     "acp-inspector.jsonl": ("acp-inspector", START),
+    "acp-payload.jsonl": ("acp-payload", START),
+    "agent-shell.traffic": ("agent-shell", None),
     "conductor.jsons": ("conductor", 0.25),
     "crucible.jsonl": ("crucible", 0.25),
     "dir-line.jsonl": ("dir-line", None),
     "dir-raw.jsonl": ("dir-raw", 0.25),
     "direction-frame.jsonl": ("direction-frame", START),
     "envelope.ndjson": ("envelope", START),
+    "enveloped-payload.jsonl": ("enveloped-payload", START),
+    "events.txt": ("ndjson", None),
     "jetbrains.log": ("jetbrains", START),
     "json-array.json": ("json", None),
     "json.json": ("json", None),
+    "log-arrows.log": ("log", None),
+    "log-brackets.txt": ("log", None),
+    "log-labels.log": ("log", None),
+    "log-times.log": ("log", START),
+    "markdown.md": ("ndjson", None),
     "marked.jsonl": ("marked", START),
     "ndjson.ndjson": ("ndjson", None),
+    "to-runtime.jsonl": ("to-runtime", START),
     "zed.json": ("zed", None),
 }
 """The fixtures that hold the whole conversation: their format, and the time of the first frame."""
@@ -84,10 +89,16 @@ def fixture(name: str) -> bytes:
 
 
 def said(frames: Iterable[Frame]) -> list[tuple[bool, Any]]:
-    """Give who wrote what, as JSON values, without a key that one client adds to its first."""
+    """Return who wrote what, as JSON values, without a key that some tools add.
+
+    No capabilities are an empty object, or `nil` of Lisp, which is null.
+    """
     values = [(frame.sent, json.loads(frame.data)) for frame in frames]
     for _, message in values:
         message.pop("type", None)
+        for part in (message.get("params"), message.get("result")):
+            for key in {"clientCapabilities", "agentCapabilities"} & (part or {}).keys():
+                part[key] = part[key] or {}
     return values
 
 
@@ -137,16 +148,20 @@ def test_updates_become_notifications(name: str) -> None:
 
 def test_every_row_of_the_table_has_a_fixture() -> None:
     """A format without a recording to read it from is not in the table."""
-    covered = {name for name, _ in WHOLE.values()} | set(UPDATES.values()) | {"emdash"}
+    covered = {name for name, _ in WHOLE.values()} | set(UPDATES.values())
+    covered |= {"emdash", "sdk-calls"}
     assert covered == set(FORMAT_NAMES)
 
 
 PASSED_OVER = {
+    "acp-payload.jsonl": 1,
     "conductor.jsons": 16,
     "crucible.jsonl": 1,
     "direction-frame.jsonl": 2,
     "emdash.json": 1,
     "jetbrains.log": 1,
+    "log-times.log": 1,
+    "markdown.md": 1,
 }
 
 
@@ -701,6 +716,16 @@ def test_packed_file_that_is_cut_off(name: str) -> None:
         assert recording.torn
 
 
+TORN_FRAMES = [
+    "envelope.ndjson",
+    "events.txt",
+    "jetbrains.log",
+    "ndjson.ndjson",
+    *(name for name in WHOLE if name.startswith("log-")),
+]
+"""The fixtures whose last message is a frame also where it is cut off."""
+
+
 @pytest.mark.parametrize("name", [*WHOLE, *UPDATES, "emdash.json"])
 def test_torn_recordings(name: str) -> None:
     """Cut anywhere in its last value a recording gives all before it, and tells that it is torn."""
@@ -709,7 +734,7 @@ def test_torn_recordings(name: str) -> None:
     for cut in (2, 5, 9):
         recording, frames = read(data[:-cut])
         kept = [frame.data for frame in frames]
-        if name in ("ndjson.ndjson", "jetbrains.log", "envelope.ndjson"):
+        if name in TORN_FRAMES:
             assert not is_json(kept.pop())
         assert recording.torn
         assert kept == whole[: len(kept)]
@@ -912,9 +937,9 @@ def test_compact_keeps_tokens() -> None:
 @given(
     st.lists(st.sampled_from([b'{"a":"]}\\""}', b"{}", b'[[],"["]', b'{"b":{"c":[1]}}'])),
     st.integers(1, 9),
-    st.sampled_from([TEXTS, ARRAY, Layout(2, "list", "head")]),
+    st.sampled_from([TEXTS, ARRAY, Nesting(2, "list", "head")]),
 )
-def test_texts_are_cut_out_of_any_blocks(parts: list[bytes], size: int, layout: Layout) -> None:
+def test_texts_are_cut_out_of_any_blocks(parts: list[bytes], size: int, layout: Nesting) -> None:
     """Texts come out the same from blocks of any size, in every layout."""
     joined = b" ,\n".join(parts)
     data = {

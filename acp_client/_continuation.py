@@ -212,6 +212,8 @@ def appended_transcript(
     left_out = bytes_left_out(now.dropped_bytes - dropped, old.size)
     left_out_now = bytes_left_out(now.dropped_bytes, now.pieces.size)
     if left_out != left_out_now + dropped:
+        now.pieces._measure = None
+        _transcript_ending(now.pieces, left_out_now)
         return Position(), now.text
     _, settled, tail = _transcript_ending(old, left_out)
     tail, more = tail.fed(data)
@@ -222,6 +224,7 @@ def appended_transcript(
 def _transcript_ending(output: OutputBytes, left_out: int) -> _OutputEnding:
     ending: _OutputEnding | None = output._measure
     if ending is None or ending.left_out != left_out:
-        tail, settled = TranscriptTail().fed(output.data[left_out:])
-        ending = output._measure = _OutputEnding(left_out, Position().after(settled), tail)
+        text, tail = output._shown(left_out)
+        settled = Position().after(text[: len(text) - len(tail.line)])
+        ending = output._measure = _OutputEnding(left_out, settled, tail)
     return ending

@@ -18,7 +18,7 @@ from ._items import Items
 from ._persistent import Version, checked_place
 
 if TYPE_CHECKING:
-    from ._terminal_text import GrowingTranscript
+    from ._terminal_text import GrowingTranscript, TranscriptTail
 
 _SHOWN_EXACTLY: Final = 4096
 """Bytes of a limited output of which even the text begins with the first that is kept."""
@@ -152,10 +152,10 @@ class OutputBytes(Version[bytes]):
     @property
     def text(self) -> str:
         """What a terminal would show of the bytes, as plain text without control characters."""
-        return self._text_without(0)
+        return self._shown(0)[0]
 
-    def _text_without(self, left_out: int) -> str:
-        """Return the text of all but the first bytes.
+    def _shown(self, left_out: int) -> tuple[str, TranscriptTail]:
+        """Return the text of all but the first bytes, and the tail of its transcript.
 
         The stream keeps the transcript of its newest version, so asking again after each update
         costs what the update brought. For an older version, or while another thread is at it, a
@@ -169,10 +169,12 @@ class OutputBytes(Version[bytes]):
         start = self._begin + left_out
         if known is not None and (known.end > self._end or known.start > start):
             transcripts.append(known)
-            return self._transcript(start, None).text
+            older = self._transcript(start, None)
+            return older.text, older.tail
         transcript = self._transcript(start, known)
+        shown = transcript.text, transcript.tail
         transcripts.append(transcript)
-        return transcript.text
+        return shown
 
     def _transcript(self, start: int, known: GrowingTranscript | None) -> GrowingTranscript:
         """Return the transcript of the bytes from a place in the stream, which go on from known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import growth, many, memory, snapshots, startup, throughput, tolerance
+from benchmarks import growth, many, memory, snapshots, startup, terminals, throughput, tolerance
 from benchmarks.measuring import Result, Scale
 
 SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
@@ -22,6 +22,9 @@ SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
     "text": growth.text_after_every_batch,
     **growth.flat_costs(),
     "many": many.near_linear,
+    "full-terminal": terminals.full_terminal,
+    "text-length": terminals.length_of_text,
+    "text-cost": terminals.cost_of_text,
     "memory": memory.retained,
     "resident": memory.resident,
     "pauses": memory.pauses,

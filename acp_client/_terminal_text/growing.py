@@ -28,17 +28,17 @@ class _Joint(NamedTuple):
 class GrowingTranscript:
     """The transcript, `text`, of the bytes from `start` to `end` of some output."""
 
-    __slots__ = ("_joints", "_tail", "end", "start", "text")
+    __slots__ = ("_joints", "end", "start", "tail", "text")
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
         self.text = ""
-        self._tail = TranscriptTail()
+        self.tail = TranscriptTail()
         self._joints: list[_Joint] = []
 
     @property
     def _settled(self) -> int:
-        return len(self.text) - len(self._tail.line)
+        return len(self.text) - len(self.tail.line)
 
     def feed(self, data: bytes) -> None:
         """Go on with the next bytes."""
@@ -46,9 +46,9 @@ class GrowingTranscript:
             self._feed(data[place : place + _STEP])
 
     def _feed(self, data: bytes) -> None:
-        line = self._tail.line
-        self._tail, settled = self._tail.fed(data)
-        more = settled + self._tail.line
+        line = self.tail.line
+        self.tail, settled = self.tail.fed(data)
+        more = settled + self.tail.line
         text, self.text = self.text, ""
         if more.startswith(line):
             more = more[len(line) :]
@@ -59,7 +59,7 @@ class GrowingTranscript:
         self.end += len(data)
         last = self._joints[-1].end if self._joints else self.start
         if self.start and self.end >= last + _STEP:
-            self._joints.append(_Joint(self.end, self._settled, self._tail))
+            self._joints.append(_Joint(self.end, self._settled, self.tail))
 
     def from_later(self, start: int, data: bytes) -> GrowingTranscript:
         """Return the transcript from a later start on; `data` are the bytes from there to `end`."""
@@ -67,7 +67,7 @@ class GrowingTranscript:
         for place, joint in enumerate(self._joints):
             if joint.end > start:
                 later.feed(data[later.end - start : joint.end - start])
-                if later._tail == joint.tail:
+                if later.tail == joint.tail:
                     later._join(self, place)
                     return later
         later.feed(data[later.end - start :])
@@ -81,4 +81,4 @@ class GrowingTranscript:
         self._joints += [
             joint._replace(settled=joint.settled + moved) for joint in other._joints[place + 1 :]
         ]
-        self.end, self._tail = other.end, other._tail
+        self.end, self.tail = other.end, other.tail

@@ -18,8 +18,7 @@ from traffic import chunk, event
 
 import acp_client
 from acp_client import Snapshot, apply, apply_all, dumps, wire
-from acp_client._items import Items
-from acp_client._keyed import Keyed
+from acp_client._persistent import Version
 from acp_client._snapshot import background_tool_calls, entry_key, plan_key, state_name
 
 EMPTY = Snapshot("s1")
@@ -31,10 +30,10 @@ def parts(value: Any, path: str = "snapshot") -> Iterator[tuple[str, Any]]:
     yield path, value
     if isinstance(value, ATOMS):
         return
-    if isinstance(value, tuple | Items | Keyed):
+    if isinstance(value, tuple | Version):
         for place, item in enumerate(value):
             yield from parts(item, f"{path}[{place}]")
-    if isinstance(value, Items | Keyed):
+    if isinstance(value, Version):
         yield from parts(value[:1], f"{path}[:1]")
     for name in public_names(value):
         yield from parts(getattr(value, name), f"{path}.{name}")
@@ -87,7 +86,7 @@ SNAPSHOT_CLASSES = (
 def test_nothing_mutable_can_be_reached() -> None:
     """Every part is an atom, a tuple, a frozen object or one of our immutable sequences."""
     for path, value in PARTS:
-        assert isinstance(value, (*ATOMS, tuple, wire.Json, Items, Keyed)) or is_frozen(value), path
+        assert isinstance(value, (*ATOMS, tuple, wire.Json, Version)) or is_frozen(value), path
 
 
 def is_frozen(value: Any) -> bool:
@@ -108,7 +107,7 @@ def test_nothing_public_can_be_set() -> None:
                 setattr(value, name, None)
             with pytest.raises((AttributeError, TypeError)):
                 delattr(value, name)
-        if isinstance(value, Items | Keyed):
+        if isinstance(value, Version):
             with pytest.raises(TypeError):
                 value[0] = None  # type: ignore[index]  # that is the point
             assert not hasattr(value, "append"), path

@@ -113,6 +113,7 @@ if typing.TYPE_CHECKING:
         TerminalAdded,
         TerminalChanged,
         TextAppended,
+        TextReplaced,
         UsageChanged,
     )
     from ._compare import changes
@@ -143,6 +144,7 @@ _MODULES_LOADED_LATER = {
         "TerminalAdded",
         "TerminalChanged",
         "TextAppended",
+        "TextReplaced",
         "UsageChanged",
     ),
     "_compare": ("changes",),
@@ -264,6 +266,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "TerminalChanged",
     "Terminals",
     "TextAppended",
+    "TextReplaced",
     "ToolCall",
     "ToolCallContents",
     "UnknownEntry",

@@ -1,14 +1,18 @@
 """The steps from one snapshot to the next, as a small closed set of frozen classes: `Change`.
 
-`changes(old, new)` gives them. The law that defines them: a renderer that holds what it drew of
+`changes(old, new)` returns them. The law that defines them: a renderer that holds what it drew of
 `old` and applies the changes, in order, ends with exactly what it would draw from `new`. The
 docstring of each class says what a renderer does.
 
-What holds for all of them:
+What all of them have in common:
 
-- A change names what it is about by `place` and by key, and carries what a renderer needs. Where
-  it carries a whole entity (`entry`, `terminal`, `new`), that is the one in `new`: it has what
-  later changes of the same list are about as well.
+- `place` is where the entry, terminal, plan or prompt stands among its like, and `key` finds it:
+  `delivery.new.entries[change.place]` is the entry itself. `old` and `new` are what was there and
+  what is there now, `None` for what was not or is no longer.
+- A change carries what differs and nothing else. What grows (text, items, output) comes as the part
+  that is new; of an entry or a terminal of which some `fields` changed, `old` and `new` have those
+  fields alone. So `change_to_document` can write every change as JSON, and
+  `change_from_document` reads an equal one back.
 - Entries and terminals never move and never go. Those that were there are changed first, in
   ascending order, what grew before the fields; then come the added ones, whole.
 - Text is *spliced*: cut what is held at `start`, and put `text` there. `start` counts in every unit
@@ -17,79 +21,75 @@ What holds for all of them:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Literal, TypeAlias
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeAlias
 
-import attrs
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from . import wire
-from ._content import ContentBlocks, ToolCallContents
+from ._content import ChunkMeta, ContentBlocks, ToolCallContents
 from ._continuation import appended_transcript
 from ._snapshot import (
-    Compaction,
     Entry,
-    Message,
     Permission,
     Prompt,
-    SessionInfo,
     SessionState,
     Snapshot,
     Terminal,
-    ToolCall,
     Usage,
 )
 from ._terminal_output import OutputBytes
 from ._text import Position
 
 ContentItem: TypeAlias = wire.ContentBlock | wire.ToolCallContent
-GrowingEntry: TypeAlias = Message | ToolCall | Compaction
+Fields: TypeAlias = Mapping[str, Any]
+"""Some fields of a frozen object, by the names of its attributes."""
 
 
-def content_of(entry: GrowingEntry) -> ContentBlocks | ToolCallContents:
-    """Return what grows in an entry: its content, or its summary."""
-    return entry.summary if isinstance(entry, Compaction) else entry.content
+class _Step(Struct, frozen=True):
+    """A change; most hold what cannot be hashed, so none can."""
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-class Reset(Struct, frozen=True):
-    """Forget what was drawn and draw `snapshot`.
+class Reset(_Step, frozen=True):
+    """Forget what was drawn and draw `new`.
 
     The session is another, a replay began, ended or failed, or what was there is not continued. A
     reset is the only change of its list.
     """
 
-    snapshot: Snapshot
+    new: Snapshot
 
 
 # --- Entries ---
 
 
-class EntryAdded(Struct, frozen=True):
-    """Draw `entry` behind the last one: its place is the number of entries so far."""
+class EntryAdded(_Step, frozen=True):
+    """Draw `new` behind the last entry: its place is the number of entries so far."""
 
     place: int
     key: Hashable
-    entry: Entry
+    new: Entry
 
 
-class TextAppended(Struct, frozen=True):
-    """Put `text` behind the text of an entry (`entry.text`).
+class TextAppended(_Step, frozen=True):
+    """Put `text` behind the text of an entry; `start` is where that ends.
 
-    `start` is where it begins in the text of the entry. That is the end of what is drawn, but where
-    that ended with half a character (a lone high surrogate) which is whole now: then `replaced` is
-    1, and the half goes. An entry that only cuts its text otherwise appends an empty text.
-
-    Whoever draws content items one by one replaces those from `index` on by `items`.
+    Whoever draws content items one by one replaces those from `index` on by `items`. The first of
+    them goes on with the first `kept` characters of the text item that was at `index`; mostly there
+    was none, and `kept` is 0. `metas` are the `_meta` of the chunks that brought these items.
     """
 
     place: int
     key: Hashable
-    entry: GrowingEntry
     start: Position
     text: str
-    replaced: int
     index: int
-    stop: int
+    items: tuple[ContentItem, ...]
+    kept: int = 0
+    metas: tuple[ChunkMeta, ...] = ()
 
     @property
     def offset(self) -> int:
@@ -101,77 +101,86 @@ class TextAppended(Struct, frozen=True):
         """Where the text ends: the end of the text of the entry so far."""
         return self.start.after(self.text)
 
-    @property
-    def items(self) -> tuple[ContentItem, ...]:
-        """The content items from `index` to `stop`, in which the text came."""
-        return content_of(self.entry)[self.index : self.stop]
 
+class TextReplaced(_Step, frozen=True):
+    """Cut the text of an entry at `start`, and put `text` there.
 
-class ItemsAppended(Struct, frozen=True):
-    """Draw `items`, which are not text, behind the content of an entry.
+    Up to `start` the text is as it was; the `removed` characters behind that go. So an agent that
+    sends all of its text again with each update costs a renderer the difference.
 
-    `index` is the first one's place among all content items, text included. `start` is where they
-    stand in the text of the entry: its end so far.
+    Whoever draws content items one by one replaces those from `index` on by `items`, as for
+    `TextAppended`. Content that is not text goes too, from `index` on.
     """
 
     place: int
     key: Hashable
-    entry: GrowingEntry
+    start: Position
+    text: str
+    removed: int
+    index: int
+    items: tuple[ContentItem, ...]
+    kept: int = 0
+    metas: tuple[ChunkMeta, ...] = ()
+
+    @property
+    def offset(self) -> int:
+        """Where the text begins, in characters."""
+        return self.start.offset
+
+    @property
+    def end(self) -> Position:
+        """Where the text ends: the end of the text of the entry so far."""
+        return self.start.after(self.text)
+
+
+class ItemsAppended(_Step, frozen=True):
+    """Draw `items`, which are not text, behind the content of an entry.
+
+    `index` is the first one's place among all content items, text included. `start` is where they
+    stand in the text of the entry: its end so far. `metas` are the `_meta` of their chunks.
+    """
+
+    place: int
+    key: Hashable
     start: Position
     index: int
     items: tuple[ContentItem, ...]
+    metas: tuple[ChunkMeta, ...] = ()
 
 
-class ContentReplaced(Struct, frozen=True):
-    """Draw the content (or summary) of `entry` anew: it does not continue what was drawn."""
-
-    place: int
-    key: Hashable
-    entry: GrowingEntry
-
-
-EntryField: TypeAlias = Literal[
-    "name",
-    "title",
-    "kind",
-    "status",
-    "reported_status",
-    "cancel_marked",
-    "locations",
-    "raw_input",
-    "raw_output",
-    "capabilities",
-    "error",
-    "update",
-    "meta",
-    "chunk_meta",
-]
-"""A field of an entry; `chunk_meta` is the `metas` of its content."""
-
-
-class EntryChanged(Struct, frozen=True):
-    """Draw the fields `names` of an entry anew, as they are in `new`; its content is not meant."""
+class ContentReplaced(_Step, frozen=True):
+    """Draw the content (or summary) of an entry again: `new` does not begin as the old one did."""
 
     place: int
     key: Hashable
-    names: tuple[EntryField, ...]
-    old: Entry
-    new: Entry
+    new: ContentBlocks | ToolCallContents
+
+
+class EntryChanged(_Step, frozen=True):
+    """Draw the `fields` of an entry again: `new["title"]` is the title now.
+
+    `old` and `new` have these fields and no others; the content is as it was.
+    """
+
+    place: int
+    key: Hashable
+    fields: tuple[str, ...]
+    old: Fields
+    new: Fields
 
 
 # --- Terminals ---
 
 
-class TerminalAdded(Struct, frozen=True):
-    """Draw `terminal`, a new one."""
+class TerminalAdded(_Step, frozen=True):
+    """Draw `new`, a terminal, behind the last one."""
 
     place: int
-    terminal_id: str
-    terminal: Terminal
+    key: str
+    new: Terminal
 
 
-@attrs.frozen
-class OutputAppended:
+class OutputAppended(_Step, frozen=True, eq=False):
     r"""Put `data` behind the output of a terminal, at `offset` bytes.
 
     First, `dropped` bytes go from the beginning, where a limit made the store forget them; `offset`
@@ -183,55 +192,68 @@ class OutputAppended:
     """
 
     place: int
-    terminal_id: str
-    terminal: Terminal
+    key: str
     offset: int
     data: bytes
     dropped: int
-    _older: OutputBytes = attrs.field(eq=False, repr=False)
-    _cached: tuple[Position, str] | None = attrs.field(default=None, eq=False, repr=False)
+    _pieces: tuple[OutputBytes, Terminal] | None = None
+    _spliced: tuple[Position, str] | None = None
 
     @property
     def start(self) -> Position:
         """Where the text of the terminal changes."""
-        return self._spliced[0]
+        return self._splice()[0]
 
     @property
     def text(self) -> str:
         """The text of the terminal from `start` on."""
-        return self._spliced[1]
+        return self._splice()[1]
+
+    def _splice(self) -> tuple[Position, str]:
+        if self._spliced is None and self._pieces is not None:
+            spliced = appended_transcript(*self._pieces, self.dropped, self.data)
+            force_setattr(self, "_spliced", spliced)  # two threads at once work out the same
+        return self._spliced or (Position(), "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OutputAppended) and self._said == other._said
+
+    def __ne__(self, other: object) -> bool:  # a Struct's own would compare identity
+        return not self == other
 
     @property
-    def _spliced(self) -> tuple[Position, str]:
-        if self._cached is None:  # without a lock: two threads at once work out the same
-            object.__setattr__(self, "_cached", self._computed())
-        return self._cached  # type: ignore[return-value]  # set by now
-
-    def _computed(self) -> tuple[Position, str]:
-        return appended_transcript(self._older, self.terminal, self.dropped, self.data)
+    def _said(self) -> tuple[Any, ...]:
+        return (self.place, self.key, self.offset, self.data, self.dropped)
 
 
-class OutputReplaced(Struct, frozen=True):
-    """Draw the output of `terminal` anew: it does not continue what was drawn."""
+class OutputReplaced(_Step, frozen=True):
+    """Draw the output of a terminal again: `new` does not continue what was drawn.
+
+    `dropped_bytes` counts what a limit made the store forget before it, and `text` is what to show.
+    """
 
     place: int
-    terminal_id: str
-    terminal: Terminal
+    key: str
+    new: OutputBytes
+    dropped_bytes: int = 0
+
+    @property
+    def text(self) -> str:
+        """The text of the terminal now."""
+        return Terminal(self.key, pieces=self.new, dropped_bytes=self.dropped_bytes).text
 
 
-TerminalField: TypeAlias = Literal[
-    "command", "cwd", "output_meta", "exit_status", "size", "capabilities", "meta", "dropped_bytes"
-]
+class TerminalChanged(_Step, frozen=True):
+    """Draw the `fields` of a terminal again: `new["cwd"]` is the directory now.
 
-
-class TerminalChanged(Struct, frozen=True):
-    """Draw the fields `names` of a terminal anew, as they are in `new`; its output is not meant."""
+    `old` and `new` have these fields and no others; the output is as it was.
+    """
 
     place: int
-    terminal_id: str
-    names: tuple[TerminalField, ...]
-    old: Terminal
-    new: Terminal
+    key: str
+    fields: tuple[str, ...]
+    old: Fields
+    new: Fields
 
 
 # --- Lists that are replaced whole ---
@@ -241,24 +263,25 @@ class TerminalChanged(Struct, frozen=True):
 # has the new list. An item that moved is removed and added.
 
 
-class PlanChanged(Struct, frozen=True):
-    """Draw a plan that is new (`old` is `None`), or draw anew what changed in it.
+class PlanChanged(_Step, frozen=True):
+    """Draw a plan that is new (`old` is `None`), or draw again what changed in it.
 
-    `removed`, `added` and `changed` are places of plan entries: delete the removed ones from those
-    of `old`, insert the added ones in ascending order, replace the changed ones by those of `new`.
-    A plan of an unknown type has no plan entries.
+    Where `new` is `None` the plan is gone, and those behind it move up. `removed`, `added` and
+    `changed` are places of plan entries: delete the removed ones from those of `old`, insert the
+    added ones in ascending order, replace the changed ones by those of `new`. A plan of an unknown
+    type has no plan entries.
     """
 
     place: int
-    plan_id: str
+    key: str
     old: wire.PlanUpdateContent | None
-    new: wire.PlanUpdateContent
-    removed: tuple[int, ...]
-    added: tuple[int, ...]
-    changed: tuple[int, ...]
+    new: wire.PlanUpdateContent | None
+    removed: tuple[int, ...] = ()
+    added: tuple[int, ...] = ()
+    changed: tuple[int, ...] = ()
 
 
-class AvailableCommandsChanged(Struct, frozen=True):
+class AvailableCommandsChanged(_Step, frozen=True):
     """Offer the slash commands `new`.
 
     `removed` (places in `old`), `added` and `changed` (places in `new`) name what differs.
@@ -271,7 +294,7 @@ class AvailableCommandsChanged(Struct, frozen=True):
     changed: tuple[int, ...]
 
 
-class ConfigOptionsChanged(Struct, frozen=True):
+class ConfigOptionsChanged(_Step, frozen=True):
     """Draw the configuration options `new`.
 
     `removed` (places in `old`), `added` and `changed` (places in `new`) name what differs.
@@ -284,7 +307,7 @@ class ConfigOptionsChanged(Struct, frozen=True):
     changed: tuple[int, ...]
 
 
-class PermissionsChanged(Struct, frozen=True):
+class PermissionsChanged(_Step, frozen=True):
     """Ask the user `new[place]` for each place in `added`; take back what is at `removed` in `old`.
 
     Permissions at `changed` (places in `new`) were asked again under the same id.
@@ -300,57 +323,59 @@ class PermissionsChanged(Struct, frozen=True):
 # --- The rest of the session ---
 
 
-class PromptChanged(Struct, frozen=True):
-    """Draw a prompt that is new (`old` is `None`), or draw it anew as it is now.
+class PromptChanged(_Step, frozen=True):
+    """Draw a prompt that is new (`old` is `None`), or draw it again as it is now.
 
-    An echoed prompt is drawn no more: its message is among the entries. `place` is its place among
-    the prompts, which never move and never go.
+    An echoed prompt is no longer drawn: its message is among the entries. `key` is the id of the
+    request. Prompts never move and never go.
     """
 
     place: int
+    key: wire.RequestId
     old: Prompt | None
     new: Prompt
 
 
-class NoticesAdded(Struct, frozen=True):
-    """Tell the user `notices`.
+class NoticesAdded(_Step, frozen=True):
+    """Show the user the notices `new`.
 
     Whoever keeps a list of them forgets the `dropped` oldest first, as the snapshot did.
     """
 
     dropped: int
-    notices: tuple[wire.Notice, ...]
+    new: tuple[wire.Notice, ...]
 
 
-class StateChanged(Struct, frozen=True):
-    """Draw the state of the session's work anew."""
+class StateChanged(_Step, frozen=True):
+    """Draw the state of the session's work again."""
 
     old: SessionState
     new: SessionState
 
 
-class UsageChanged(Struct, frozen=True):
-    """Draw the usage anew, `None` if none was reported."""
+class UsageChanged(_Step, frozen=True):
+    """Draw the usage again, `None` if none was reported."""
 
     old: Usage | None
     new: Usage | None
 
 
-InfoField: TypeAlias = Literal["title", "updated_at", "meta"]
+class InfoChanged(_Step, frozen=True):
+    """Draw the `fields` of the session's info again: `new["title"]` is the title now.
 
+    `old` and `new` have these fields and no others.
+    """
 
-class InfoChanged(Struct, frozen=True):
-    """Draw the fields `names` of the session's info anew, as they are in `new`."""
-
-    names: tuple[InfoField, ...]
-    old: SessionInfo
-    new: SessionInfo
+    fields: tuple[str, ...]
+    old: Fields
+    new: Fields
 
 
 Change: TypeAlias = (
     Reset
     | EntryAdded
     | TextAppended
+    | TextReplaced
     | ItemsAppended
     | ContentReplaced
     | EntryChanged

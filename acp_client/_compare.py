@@ -13,8 +13,15 @@ client shows changes there.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
+
+import attrs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from . import wire
 from ._changes import (
@@ -24,7 +31,7 @@ from ._changes import (
     ContentReplaced,
     EntryAdded,
     EntryChanged,
-    GrowingEntry,
+    Fields,
     InfoChanged,
     ItemsAppended,
     NoticesAdded,
@@ -38,18 +45,20 @@ from ._changes import (
     TerminalAdded,
     TerminalChanged,
     TextAppended,
+    TextReplaced,
     UsageChanged,
-    content_of,
 )
-from ._continuation import Run, appended_output, appended_runs
+from ._content import ChunkMeta
+from ._continuation import Content, Run, appended_output, appended_runs
 from ._keyed import Keyed
-from ._sequence_diff import Matching, common_length, differing, matched, overlap
+from ._sequence_diff import Matching, differing, matched, overlap
 from ._snapshot import (
     Compaction,
     Entry,
     Message,
-    Permission,
+    Plans,
     Prompt,
+    SessionInfo,
     Snapshot,
     Terminal,
     ToolCall,
@@ -77,7 +86,7 @@ def changes(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
     if old.entries is not new.entries:
         steps += _entry_changes(old.entries, new.entries)
     if old._fields is not new._fields:
-        steps += _changes_around(old, new)
+        steps += _session_changes(old, new)
     return tuple(steps)
 
 
@@ -88,11 +97,7 @@ def _is_reset(old: Snapshot, new: Snapshot) -> bool:
         return True
     if old._fields is new._fields:
         return False
-    return (
-        len(old.prompts) > len(new.prompts)
-        or not _continues(old.plans, new.plans)
-        or not _is_same(old.before_replay, new.before_replay)
-    )
+    return len(old.prompts) > len(new.prompts) or not _is_same(old.before_replay, new.before_replay)
 
 
 def _continues(old: Keyed[Any], new: Keyed[Any]) -> bool:
@@ -115,31 +120,36 @@ def _differing(old: Keyed[V], new: Keyed[V]) -> Iterator[int]:
     return (place for place in places if not _is_same(old._at(place), new._at(place)))
 
 
-def _differing_names(names: Sequence[Any], old: object, new: object) -> tuple[Any, ...]:
-    """Return the names of the attributes that differ."""
-    return tuple(name for name in names if not _is_same(getattr(old, name), getattr(new, name)))
+_NOT_FIELDS: Final = frozenset({"type", "content", "summary", "pieces"})
+"""What identifies a message, and what grows: both are told in other ways."""
+
+
+@cache
+def field_names(kind: type) -> tuple[str, ...]:
+    """Return the fields of a class that changes name; `status` is what to show of a tool call."""
+    names = _names(kind)
+    shown = ("status",) if kind is ToolCall else ()
+    return (*shown, *(name for name in names if name not in _NOT_FIELDS))
+
+
+def _names(kind: Any) -> tuple[str, ...]:
+    if issubclass(kind, Struct):
+        return tuple(kind.__struct_fields__)
+    return tuple(item.name for item in attrs.fields(kind))
+
+
+def _differing_fields(old: Any, new: Any) -> tuple[tuple[str, ...], Fields, Fields] | None:
+    """Return the names of the fields that differ, and the old and the new value of each."""
+    kind: Any = type(new)
+    names = field_names(kind)
+    found = tuple(name for name in names if not _is_same(getattr(old, name), getattr(new, name)))
+    if not found:
+        return None
+    was, now = ({name: getattr(one, name) for name in found} for one in (old, new))
+    return found, MappingProxyType(was), MappingProxyType(now)
 
 
 # --- Entries ---
-
-_ENTRY_FIELDS: Final[dict[type, tuple[str, ...]]] = {
-    Message: ("meta",),
-    ToolCall: (
-        "name",
-        "title",
-        "kind",
-        "status",
-        "reported_status",
-        "cancel_marked",
-        "locations",
-        "raw_input",
-        "raw_output",
-        "capabilities",
-        "meta",
-    ),
-    Compaction: ("status", "error", "meta"),
-    UnknownEntry: ("update",),
-}
 
 
 def _entry_changes(old: Keyed[Entry], new: Keyed[Entry]) -> Iterator[Change]:
@@ -147,53 +157,64 @@ def _entry_changes(old: Keyed[Entry], new: Keyed[Entry]) -> Iterator[Change]:
         was, now = old._at(place), new._at(place)
         key = entry_key(now, place)
         if not isinstance(now, UnknownEntry) and not isinstance(was, UnknownEntry):
-            yield from _content_changes(place, key, was, now)
-        names = _names_of_entry(was, now)
-        if names:
-            yield EntryChanged(place, key, names, was, now)
+            yield from _content_changes(place, key, _content_of(was), _content_of(now))
+        found = _differing_fields(was, now)
+        if found:
+            yield EntryChanged(place, key, *found)
     for place in range(len(old), len(new)):
         entry = new._at(place)
         yield EntryAdded(place, entry_key(entry, place), entry)
 
 
-def _names_of_entry(was: Entry, now: Entry) -> tuple[Any, ...]:
-    names = _differing_names(_ENTRY_FIELDS[type(now)], was, now)
-    if isinstance(now, UnknownEntry | Compaction) or isinstance(was, UnknownEntry | Compaction):
-        return names
-    return names if was.content._has_metas_of(now.content) else (*names, "chunk_meta")
+def _content_of(entry: Message | ToolCall | Compaction) -> Content:
+    return entry.summary if isinstance(entry, Compaction) else entry.content
 
 
-def _content_changes(
-    place: int, key: Hashable, was: GrowingEntry, now: GrowingEntry
-) -> Iterator[Change]:
-    old, new = content_of(was), content_of(now)
-    runs = () if old is new else appended_runs(old, new)
-    if runs is None:
-        yield ContentReplaced(place, key, now)
+def _content_changes(place: int, key: Hashable, old: Content, new: Content) -> Iterator[Change]:
+    if old is new:
+        return
+    runs = appended_runs(old, new)
+    metas = None if runs is None else _brought_metas(old, new, runs[0].first if runs else len(new))
+    if runs is None or metas is None:
+        yield ContentReplaced(place, key, new)
         return
     for run in runs:
-        yield _appended(place, key, now, run)
+        yield _appended(place, key, new, run, tuple(one for one in metas if one[0] in run.places))
 
 
-def _appended(place: int, key: Hashable, entry: GrowingEntry, run: Run) -> Change:
-    first, stop, start, text, replaced, _ = run
-    if text is None:
-        return ItemsAppended(place, key, entry, start, first, content_of(entry)[first:stop])
-    return TextAppended(place, key, entry, start, text, replaced, first, stop)
+def _brought_metas(old: Content, new: Content, cut: int) -> Sequence[ChunkMeta] | None:
+    """Return the `_meta` of chunks from place `cut` on; `None` if there is other before it."""
+    if new._metas is None and old._metas is None:
+        return ()
+    if new._grew_from(old) and old._metas is not None:
+        return new._metas._stored(len(old._metas))  # type: ignore[no-any-return]  # pairs
+    were = [one for one in old.metas if one[0] < cut]
+    kept = [one for one in new.metas if one[0] < cut]
+    return new.metas[len(kept) :] if were == kept else None
+
+
+def _appended(
+    place: int, key: Hashable, content: Content, run: Run, metas: tuple[ChunkMeta, ...]
+) -> Change:
+    items: tuple[Any, ...] = content[run.first : run.stop]
+    if run.text is None:
+        return ItemsAppended(place, key, run.start, run.first, items, metas)
+    if run.kept:
+        items = (_without_beginning(items[0], run.kept), *items[1:])
+    said = (run.first, items, run.kept, metas)
+    if run.removed or run.cuts_items:
+        return TextReplaced(place, key, run.start, run.text, run.removed, *said)
+    return TextAppended(place, key, run.start, run.text, *said)
+
+
+def _without_beginning(item: Any, kept: int) -> Any:
+    """Return a text item without its first characters."""
+    if isinstance(item, wire.Content):
+        return replace(item, content=_without_beginning(item.content, kept))
+    return replace(item, text=item.text[kept:])
 
 
 # --- Terminals ---
-
-_TERMINAL_FIELDS: Final = (
-    "command",
-    "cwd",
-    "output_meta",
-    "exit_status",
-    "size",
-    "capabilities",
-    "meta",
-    "dropped_bytes",
-)
 
 
 def _terminal_changes(old: Keyed[Terminal], new: Keyed[Terminal]) -> Iterator[Change]:
@@ -201,9 +222,9 @@ def _terminal_changes(old: Keyed[Terminal], new: Keyed[Terminal]) -> Iterator[Ch
         was, now = old._at(place), new._at(place)
         if was.pieces is not now.pieces:
             yield from _output_changes(place, was, now)
-        names = _differing_names(_TERMINAL_FIELDS, was, now)
-        if names:
-            yield TerminalChanged(place, now.terminal_id, names, was, now)
+        found = _differing_fields(was, now)
+        if found:
+            yield TerminalChanged(place, now.terminal_id, *found)
     for place in range(len(old), len(new)):
         terminal = new._at(place)
         yield TerminalAdded(place, terminal.terminal_id, terminal)
@@ -213,69 +234,49 @@ def _output_changes(place: int, was: Terminal, now: Terminal) -> Iterator[Change
     dropped = max(now.dropped_bytes - was.dropped_bytes, 0)
     appended = appended_output(was.pieces, now.pieces, dropped)
     if appended is None:
-        yield OutputReplaced(place, now.terminal_id, now)
+        yield OutputReplaced(place, now.terminal_id, now.pieces, now.dropped_bytes)
         return
     offset, data = appended
     if data or dropped:
-        yield OutputAppended(place, now.terminal_id, now, offset, data, dropped, was.pieces)
+        pieces = (was.pieces, now)
+        yield OutputAppended(place, now.terminal_id, offset, data, dropped, pieces)
 
 
-# --- The rest ---
+# --- The rest of the session ---
 
 
-def _changes_around(old: Snapshot, new: Snapshot) -> Iterator[Change]:
-    if old.plans is not new.plans:
-        yield from _plan_changes(old.plans, new.plans)
-    if not _is_same(old.usage, new.usage):
-        yield UsageChanged(old.usage, new.usage)
-    names = _differing_names(("title", "updated_at", "meta"), old.info, new.info)
-    if names:
-        yield InfoChanged(names, old.info, new.info)
-    yield from _list_changes(old, new)
-    if old.prompts is not new.prompts:
-        yield from _prompt_changes(old.prompts, new.prompts)
-    if not _is_same(old.state, new.state):
-        yield StateChanged(old.state, new.state)
+def _session_changes(old: Snapshot, new: Snapshot) -> Iterator[Change]:
+    for name, compare in _SESSION_FIELDS.items():
+        was, now = getattr(old, name), getattr(new, name)
+        if not _is_same(was, now):
+            yield from compare(was, now)
 
 
-def _list_changes(old: Snapshot, new: Snapshot) -> Iterator[Change]:
-    commands = old.available_commands, new.available_commands
-    if not _is_same(*commands):
-        yield AvailableCommandsChanged(*commands, *matched(*commands, _command_key))
-    options = old.config_options, new.config_options
-    if not _is_same(*options):
-        yield ConfigOptionsChanged(*options, *matched(*options, _option_key))
-    permissions = old.permissions, new.permissions
-    if not _is_same(*permissions):
-        yield PermissionsChanged(*permissions, *_matched_permissions(*permissions))
-    notices = old.notices, new.notices
-    if not _is_same(*notices):
-        kept = overlap(*notices)
-        yield NoticesAdded(len(old.notices) - kept, new.notices[kept:])
+def _value(kind: Callable[[Any, Any], Change]) -> _Compare:
+    """Return what tells a value that is replaced whole."""
+    return lambda old, new: [kind(old, new)]
 
 
-def _prompt_changes(old: Sequence[Prompt], new: Sequence[Prompt]) -> Iterator[Change]:
-    for place in differing(old, new):
-        yield PromptChanged(place, old[place], new[place])
-    for place in range(len(old), len(new)):
-        yield PromptChanged(place, None, new[place])
+def _list(kind: Callable[..., Change], key: Callable[[Any], Hashable]) -> _Compare:
+    """Return what tells a list whose items are found by a key."""
+    return lambda old, new: [kind(old, new, *matched(old, new, key))]
 
 
-def _matched_permissions(old: Sequence[Permission], new: Sequence[Permission]) -> Matching:
-    """Match only what lies between the ends that both lists share: mostly one is asked or gone."""
-    start = common_length(old, new)
-    was, now = old[start:], new[start:]
-    end = common_length(was[::-1], now[::-1])
-    was, now = was[: len(was) - end], now[: len(now) - end]
-    found = matched(was, now, _permission_key)
-    return Matching(*(tuple(start + place for place in places) for places in found))
-
-
-def _plan_changes(old: Keyed[Any], new: Keyed[Any]) -> Iterator[Change]:
-    for place in [*_differing(old, new), *range(len(old), len(new))]:
-        was = old._at(place) if place < len(old) else None
-        now = new._at(place)
-        yield PlanChanged(place, plan_key(now), was, now, *_matched_plan_entries(was, now))
+def _plan_changes(old: Plans, new: Plans) -> Iterator[Change]:
+    if new._grew_from(old):
+        kept = {place: old._at(place) for place in new._differing(old)}
+        places: Iterable[int] = [*kept, *range(len(old), len(new))]
+    else:
+        found = matched(tuple(old), tuple(new), plan_key)
+        for place in reversed(found.removed):
+            yield PlanChanged(place, plan_key(old[place]), old[place], None)
+        left = (plan for place, plan in enumerate(old) if place not in found.removed)
+        places = range(len(new))
+        kept = dict(zip((place for place in places if place not in found.added), left, strict=True))
+    for place in places:
+        was, now = kept.get(place), new._at(place)
+        if not _is_same(was, now):
+            yield PlanChanged(place, plan_key(now), was, now, *_matched_plan_entries(was, now))
 
 
 def _matched_plan_entries(
@@ -283,11 +284,25 @@ def _matched_plan_entries(
 ) -> Matching:
     old = was.entries if isinstance(was, wire.PlanItems) else ()
     new = now.entries if isinstance(now, wire.PlanItems) else ()
-    return matched(old, new, _plan_entry_key, in_place=True)
+    return matched(old, new, attrgetter("content"), in_place=True)
 
 
-def _plan_entry_key(entry: wire.PlanEntry) -> Hashable:
-    return entry.content
+def _info_changes(old: SessionInfo, new: SessionInfo) -> Iterator[Change]:
+    found = _differing_fields(old, new)
+    if found:
+        yield InfoChanged(*found)
+
+
+def _prompt_changes(old: Sequence[Prompt], new: Sequence[Prompt]) -> Iterator[Change]:
+    for place in differing(old, new):
+        yield PromptChanged(place, new[place].request_id, old[place], new[place])
+    for place in range(len(old), len(new)):
+        yield PromptChanged(place, new[place].request_id, None, new[place])
+
+
+def _notice_changes(old: Sequence[wire.Notice], new: Sequence[wire.Notice]) -> Iterator[Change]:
+    kept = overlap(old, new)
+    yield NoticesAdded(len(old) - kept, tuple(new[kept:]))
 
 
 def _command_key(command: wire.AvailableCommand) -> Hashable:
@@ -304,5 +319,17 @@ def _raw_key(item: wire.Unknown, name: str) -> Hashable:
     return found if isinstance(found, str) else item.text
 
 
-def _permission_key(permission: Permission) -> Hashable:
-    return permission.request_id
+_Compare: TypeAlias = Callable[[Any, Any], Iterable[Change]]
+
+_SESSION_FIELDS: Final[dict[str, _Compare]] = {
+    "plans": _plan_changes,
+    "usage": _value(UsageChanged),
+    "info": _info_changes,
+    "available_commands": _list(AvailableCommandsChanged, _command_key),
+    "config_options": _list(ConfigOptionsChanged, _option_key),
+    "permissions": _list(PermissionsChanged, attrgetter("request_id")),
+    "notices": _notice_changes,
+    "prompts": _prompt_changes,
+    "state": _value(StateChanged),
+}
+"""By field of a snapshot, in the order of their changes: how a difference becomes changes."""

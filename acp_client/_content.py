@@ -7,11 +7,12 @@ and `shown` are that mapping, for both kinds of content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from . import wire
 from ._errors import InvalidValueError, checked
+from ._grown_text import GrownText, grown
 from ._items import Items, accumulated_text
 from ._text import heal_surrogates
 
@@ -38,8 +39,8 @@ def _text_of_block(block: Any) -> str:
 
 
 def _text_of_item(item: Any) -> str:
-    if type(item) is str:
-        return item
+    if type(item) is str or type(item) is GrownText:
+        return str(item)
     return _text_of_block(item.content if type(item) is wire.Content else item)
 
 
@@ -76,6 +77,19 @@ def _checked(items: Iterable[T], kinds: tuple[Any, ...]) -> Iterable[T]:
         yield item
 
 
+_FEW: Final = 4
+"""Items whose texts are joined when they are asked for, so that no version keeps a copy."""
+
+
+def _sharing(was: Any, item: Any) -> Any:
+    return grown(was, item) if type(item) is str else item
+
+
+def shown_text(item: Any) -> str | None:
+    """Return the text of a stored item that is text alone, `None` for any other item."""
+    return str(item) if type(item) is str or type(item) is GrownText else None
+
+
 ChunkMeta: TypeAlias = tuple[int, wire.JsonObject]
 """An index into some content, and the `_meta` of the chunk that brought what is there."""
 
@@ -88,14 +102,21 @@ class _Content(Items[T]):
         """The `_meta` of chunks, each with the index of the item that its chunk brought."""
         return tuple(self._metas) if self._metas is not None else ()
 
-    def _has_metas_of(self, other: _Content[Any]) -> bool:
-        """Return whether the `_meta` of chunks is the same here and there."""
-        return self._metas is other._metas or bool(self._metas == other._metas)
-
     @property
     def text(self) -> str:
         """The text blocks joined, exactly as they came; anything else has no text."""
+        if self._length <= _FEW:
+            return heal_surrogates("".join(map(_text_of_item, self._stored())))
         return accumulated_text(self, _TextAccumulator)
+
+    @classmethod
+    def _replacing(
+        cls, before: Self, items: Sequence[Any], metas: Sequence[ChunkMeta] | None
+    ) -> Self:
+        """Return content with stored items, or `before` if it is equal; long texts are shared."""
+        were = before._stored()[: len(items)]
+        after = cls._made([*map(_sharing, were, items), *items[len(were) :]], metas)
+        return before if after == before else after
 
 
 class ContentBlocks(_Content[wire.ContentBlock]):
@@ -112,7 +133,8 @@ class ContentBlocks(_Content[wire.ContentBlock]):
         return cls._made([stored_block(block) for block in _checked(blocks, _BLOCKS)], tuple(metas))
 
     def _shown(self, item: Any) -> wire.ContentBlock:
-        return wire.TextContent(item) if type(item) is str else item
+        text = shown_text(item)
+        return item if text is None else wire.TextContent(text)
 
 
 class ToolCallContents(_Content[wire.ToolCallContent]):
@@ -129,4 +151,5 @@ class ToolCallContents(_Content[wire.ToolCallContent]):
         return cls._made([stored_item(item) for item in _checked(items, _ITEMS)], tuple(metas))
 
     def _shown(self, item: Any) -> wire.ToolCallContent:
-        return wire.Content(wire.TextContent(item)) if type(item) is str else item
+        text = shown_text(item)
+        return item if text is None else wire.Content(wire.TextContent(text))

@@ -1,13 +1,14 @@
 """How what grows in one snapshot continues what was there in another: texts and output.
 
-Two questions are answered here, each at the cost of what came new where the two versions share
-their beginning, and by comparing values where they share nothing (a snapshot loaded from a file).
+Both questions are answered at the cost of what came new where the two versions share their
+beginning, and by comparing values where they share nothing (a snapshot loaded from a file, an agent
+that sends all of its text again).
 
 *Content.* A renderer draws the text of an entry as one string, and other items between. So content
 is taken in *runs*: of text items, joined, and of others. New content continues old content if the
-old items are its beginning. The last items of the old may be cut otherwise, as long as they are
-text of one style and their text is the beginning of the new run: an agent that replaces a message
-by a longer one has only appended.
+old items are its beginning: then the runs are what comes behind. It also does if the first item
+that differs is a text of the same style on both sides: then the old content is cut at the first
+character that differs, and the first run begins there.
 
 A text may end with half a character: a high surrogate whose other half comes with the next chunk.
 The run that brings it begins *at* the half, and replaces it. If something other than text came
@@ -24,9 +25,10 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from . import wire
-from ._content import ContentBlocks, ToolCallContents
+from ._content import ContentBlocks, ToolCallContents, shown_text
+from ._grown_text import GrownText
 from ._items import measured
-from ._sequence_diff import common_length
+from ._sequence_diff import common_length, common_prefix
 from ._snapshot import Terminal
 from ._terminal_output import OutputBytes, bytes_left_out
 from ._terminal_text import TranscriptTail
@@ -52,60 +54,68 @@ class Ending(NamedTuple):
 class Run(NamedTuple):
     """Content items from `first` up to `stop`: of text, or of others, which have no `text`.
 
-    The text begins at `start`, with `replaced` characters of what was there before (half a
-    character). `is_torn` tells that its first character began before items that are not text.
+    The text begins at `start`, where `removed` characters of what was there before go. The first
+    item goes on with `kept` characters of the item that was in its place. `cuts_items` says that
+    items that are not text go as well, `is_torn` that the first character of the text began before
+    items that are not text.
     """
 
     first: int
     stop: int
     start: Position
     text: str | None = None
-    replaced: int = 0
+    removed: int = 0
+    kept: int = 0
+    cuts_items: bool = False
     is_torn: bool = False
+
+    @property
+    def places(self) -> range:
+        """The places of the items."""
+        return range(self.first, self.stop)
 
 
 def appended_runs(old: Content, new: Content) -> list[Run] | None:
     """Return the runs by which `new` continues `old`, or `None` if it does not."""
     if new._grew_from(old):
         return _continued(old, new, len(old))
-    kept = common_length(old._stored(), new._stored())
-    return _continued(old, new, kept) if kept == len(old) else _recut(old, new, kept)
+    same = common_length(old._stored(), new._stored())
+    return _continued(old, new, same) if same == len(old) else _recut(old, new, same)
 
 
-def _continued(old: Content, new: Content, kept: int) -> list[Run] | None:
+def _continued(old: Content, new: Content, same: int) -> list[Run] | None:
     """Return the runs of `new` behind all items of `old`."""
     ending = measured(old, lambda: _walked(Ending(), old._stored())[0])
-    ending, runs = _walked(ending, new._stored(kept), kept)
+    ending, runs = _walked(ending, new._stored(same), same)
     measured(new, lambda: ending)
-    return _untorn(runs)
-
-
-def _recut(old: Content, new: Content, kept: int) -> list[Run] | None:
-    """Return the runs of `new` behind the text of `old`, whose last items are cut otherwise."""
-    rest = new._stored(kept)
-    tail = old._stored(kept)
-    head = _alike(rest, _style(tail[0]))
-    if not head or len(_alike(tail, _style(tail[0]))) < len(tail):
-        return None
-    before, _ = _walked(Ending(), old._stored()[:kept])
-    (was,), (now,) = _walked(before, tail)[1], _walked(before, head)[1]
-    ending, runs = _walked(before, rest, kept)
-    if was.start != now.start or _kept(was.text or "", now.text or "") is None:
-        return None
-    measured(new, lambda: ending)
-    return _untorn([_behind(runs[0], was.text or ""), *runs[1:]])
-
-
-def _behind(run: Run, text: str) -> Run:
-    """Return what a run of text has behind `text`, with which it begins."""
-    whole = run.text or ""
-    kept = _kept(text, whole) or 0
-    start = run.start.after(text[:kept])
-    return run._replace(start=start, text=whole[kept:], replaced=len(text) - kept)
-
-
-def _untorn(runs: list[Run]) -> list[Run] | None:
     return None if any(run.is_torn for run in runs) else runs
+
+
+def _recut(old: Content, new: Content, same: int) -> list[Run] | None:
+    """Return the runs of `new` from the first character on that is not as it was in `old`."""
+    were, are = old._stored(same), new._stored(same)
+    if not are or _style(were[0]) is None or _style(were[0]) != _style(are[0]):
+        return None
+    before, _ = _walked(Ending(), old._stored()[:same])
+    if before.half:
+        return None
+    _, (was, *_) = _walked(before, were)
+    ending, (now, *rest) = _walked(before, are, same)
+    shared = common_prefix(was.text or "", now.text or "")
+    if not same and not shared:
+        return None
+    measured(new, lambda: ending)
+    kept = common_prefix(_text_of(were[0]) or "", _text_of(are[0]) or "")
+    start, text = now.start.after((now.text or "")[:shared]), (now.text or "")[shared:]
+    removed = _length(measured(old, lambda: _walked(before, were)[0])) - start.offset
+    cut = any(_text_of(item) is None for item in were)
+    now = Run(same, now.stop, start, text, removed, kept, cuts_items=cut)
+    runs = [now, *rest]
+    return None if any(run.is_torn for run in runs) else runs
+
+
+def _length(ending: Ending) -> int:
+    return ending.position.offset + len(ending.half)
 
 
 def _walked(ending: Ending, items: Sequence[Any], index: int = 0) -> tuple[Ending, list[Run]]:
@@ -132,7 +142,8 @@ def _text_run(ending: Ending, text: str, index: int, stop: int) -> tuple[Ending,
     if not text:
         return ending, Run(index, stop, position.after(half), "")
     if half and "\udc00" <= text[0] <= "\udfff":
-        run = Run(index, stop, position, heal_surrogates(half + text), 1, is_passed)
+        whole = heal_surrogates(half + text)
+        run = Run(index, stop, position, whole, 1, is_torn=is_passed)
     else:
         run = Run(index, stop, position.after(half), heal_surrogates(text))
     return _ending(run.start, run.text or ""), run
@@ -145,37 +156,19 @@ def _ending(start: Position, text: str) -> Ending:
 
 
 def _text_of(item: Any) -> str | None:
-    if type(item) is str:
-        return item
+    text = shown_text(item)
+    if text is not None:
+        return text
     block = item.content if type(item) is wire.Content else item
     return block.text if type(block) is wire.TextContent else None
 
 
 def _style(item: Any) -> Any:
     """Return what a text item has beside its text; `None` for an item that is not text."""
-    if type(item) is str:
+    if type(item) is str or type(item) is GrownText:
         return ()
     block = item.content if type(item) is wire.Content else item
     return (block.annotations, block.meta, item.meta) if type(block) is wire.TextContent else None
-
-
-def _alike(items: Sequence[Any], style: Any) -> Sequence[Any]:
-    """Return the text items of one style with which some items begin."""
-    if style is None:
-        return ()
-    differs = (place for place, item in enumerate(items) if _style(item) != style)
-    return items[: next(differs, len(items))]
-
-
-def _kept(old: str, new: str) -> int | None:
-    """Tell how many characters of `old` stay where `new` continues it; `None` if it does not."""
-    if new.startswith(old):
-        return len(old)
-    place = len(old) - 1
-    if "\ud800" <= old[-1] <= "\udbff" and new.startswith(old[:place]) and place < len(new):
-        whole = new[place] > "\uffff" and (ord(new[place]) - 0x10000) >> 10 == ord(old[-1]) & 0x3FF
-        return place if whole else None
-    return None
 
 
 # --- Output ---

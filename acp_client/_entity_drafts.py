@@ -133,8 +133,7 @@ class EntityDraft(Struct, gc=False, eq=False):
             return kind._made(self.fresh, self.metas)
         if not self.replaced:
             return before._appended(self.fresh, self.metas) if self.fresh else before
-        after = kind._made(self.fresh, self.metas)
-        return before if after == before else after
+        return kind._replacing(before, self.fresh, self.metas)
 
 
 class TerminalDraft(EntityDraft, gc=False, eq=False):

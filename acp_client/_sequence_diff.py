@@ -28,6 +28,18 @@ def differing(old: Sequence[object], new: Sequence[object]) -> Iterator[int]:
                 yield place
 
 
+def common_prefix(old: str, new: str) -> int:
+    """Return with how many equal characters both texts begin, by halving what is compared."""
+    same, most = 0, min(len(old), len(new))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if old[same:middle] == new[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
+
+
 def common_length(old: Sequence[object], new: Sequence[object]) -> int:
     """Return with how many equal items both lists begin."""
     return next(differing(old, new), min(len(old), len(new)))
@@ -54,17 +66,24 @@ def matched(
 ) -> Matching:
     """Match the items of two lists by their keys, in their order.
 
+    Only what lies between the ends that both lists share is looked at: mostly one item is new, or
+    is gone.
+
     With `in_place`, an item that has no match may have changed its key: it is matched with the one
     in its place, between matches on both sides.
     """
-    pairs = _pairs(list(_numbered(old, key)), list(_numbered(new, key)))
+    start = common_length(old, new)
+    end = min(len(old), len(new)) - start
+    end = common_length(old[::-1][:end], new[::-1][:end])
+    was, now = old[start : len(old) - end], new[start : len(new) - end]
+    pairs = _pairs(list(_numbered(was, key)), list(_numbered(now, key)))
     if in_place:
-        pairs = list(_with_neighbours(pairs, len(old), len(new)))
+        pairs = list(_with_neighbours(pairs, len(was), len(now)))
     before, after = {a for a, _ in pairs}, {b for _, b in pairs}
     return Matching(
-        tuple(place for place in range(len(old)) if place not in before),
-        tuple(place for place in range(len(new)) if place not in after),
-        tuple(b for a, b in pairs if old[a] is not new[b] and old[a] != new[b]),
+        tuple(start + place for place in range(len(was)) if place not in before),
+        tuple(start + place for place in range(len(now)) if place not in after),
+        tuple(start + b for a, b in pairs if was[a] is not now[b] and was[a] != now[b]),
     )
 
 

@@ -230,13 +230,16 @@ class Terminals(Keyed[Terminal]):
         return cls._of((terminal.terminal_id, terminal) for terminal in given)
 
 
+_PLANS: Final = (*wire.variants(wire.PlanUpdateContent), wire.Unknown)
+
+
 class Plans(Keyed["wire.PlanUpdateContent"]):
     """The plans in order of first appearance; `get(plan_id)` finds one."""
 
     @classmethod
     def of(cls, plans: Iterable[wire.PlanUpdateContent]) -> Plans:
         """Make plans. Raises `InvalidValueError` for other items, or an id given twice."""
-        given = _checked(plans, (wire.PlanItems, wire.Unknown), "a plan")
+        given = _checked(plans, _PLANS, "a plan")
         return cls._of((plan_key(plan), plan) for plan in given)
 
 

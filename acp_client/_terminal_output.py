@@ -89,6 +89,12 @@ class OutputBytes(Version[bytes]):
         """Make an output of pieces."""
         return cls(_Stream(), _Pieces._made(items), 0, 0, sum(map(len, items)))
 
+    @classmethod
+    def _replacing(cls, before: Self, items: Sequence[bytes], metas: Sequence[Any] | None) -> Self:
+        """Return an output of pieces, or `before` if it is equal."""
+        after = cls._made(items)
+        return before if after == before else after
+
     def _appended(self, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
         """Return the version with more pieces at the end."""
         pieces = self._pieces._appended(items)

@@ -145,7 +145,7 @@ class Conversation:
         for change in delivery.changes:
             match change:
                 case acp_client.Reset():
-                    for asked in change.snapshot.permissions:
+                    for asked in change.new.permissions:
                         self._answer(asked)
                 case acp_client.PermissionsChanged():
                     for place in change.added:
@@ -174,9 +174,9 @@ class Conversation:
         async for delivery in self._reader:
             for change in delivery.changes:
                 match change:
-                    case acp_client.EntryAdded(entry=acp_client.Message("agent_message") as said):
+                    case acp_client.EntryAdded(new=acp_client.Message("agent_message") as said):
                         print("\n" + acp_client.escape(said.text), end="", flush=True)
-                    case acp_client.TextAppended(entry=acp_client.Message("agent_message")):
+                    case acp_client.TextAppended(key=("agent_message", _)):
                         print(acp_client.escape(change.text), end="", flush=True)
         print()
 

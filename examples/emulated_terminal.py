@@ -105,14 +105,14 @@ class Screens:
                 case acp_client.Reset():
                     for key in [key for key in self._screens if key[0] == session]:
                         del self._screens[key]
-                    for terminal in change.snapshot.terminals:
+                    for terminal in change.new.terminals:
                         self._begin(session, terminal)
                 case acp_client.TerminalAdded() | acp_client.OutputReplaced():
-                    self._begin(session, change.terminal)
+                    self._begin(session, delivery.new.terminals[change.place])
                 case acp_client.OutputAppended():  # the bytes that are `dropped` were fed long ago
-                    self._feed(session, change.terminal_id, change.data)
-                case acp_client.TerminalChanged() if "size" in change.names:
-                    self._resize(session, change.new)
+                    self._feed(session, change.key, change.data)
+                case acp_client.TerminalChanged() if "size" in change.fields:
+                    self._resize(session, delivery.new.terminals[change.place])
 
     def text(self, session: str, terminal: acp_client.Terminal) -> str:
         """Give a line that says what a terminal is, and what it shows, safe to print."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -50,24 +49,25 @@ class View:
         self._width = 0
         self._state: wire.StateUpdate | wire.UnknownStateUpdate = wire.StateUpdate("idle")
 
-    def draw(self, changes: Iterable[acp_client.Change]) -> None:
+    def draw(self, delivery: acp_client.Delivery) -> None:
         """Follow changes."""
-        for change in changes:
+        for change in delivery.changes:
             match change:
                 case acp_client.Reset():
-                    self._pictures = [picture(entry) for entry in change.snapshot.entries]
-                    self._lines, self._state = {}, change.snapshot.state
+                    self._pictures = [picture(entry) for entry in change.new.entries]
+                    self._lines, self._state = {}, change.new.state
                 case acp_client.EntryAdded():
-                    self._pictures.append(picture(change.entry))
-                case acp_client.TextAppended(replaced=0) if (
-                    change.offset and change.text[:1].isascii()
-                ):
+                    self._pictures.append(picture(change.new))
+                case acp_client.TextAppended() if change.offset and change.text[:1].isascii():
                     more = acp_client.escape(change.text)
                     self._put(change.place, self._pictures[change.place].append(more))
-                case acp_client.TextAppended() | acp_client.ContentReplaced():
-                    self._put(change.place, picture(change.entry))
-                case acp_client.EntryChanged():
-                    self._put(change.place, picture(change.new))
+                case (
+                    acp_client.TextAppended()
+                    | acp_client.TextReplaced()
+                    | acp_client.ContentReplaced()
+                    | acp_client.EntryChanged()
+                ):
+                    self._put(change.place, picture(delivery.new.entries[change.place]))
                 case acp_client.StateChanged():
                     self._state = change.new
 
@@ -118,7 +118,7 @@ def main() -> None:
             while reader.pending or not (rest.is_set() or reader.closed):
                 reader.wait(0.05, urgent=True)
                 if delivery := reader.take():
-                    view.draw(delivery.changes)
+                    view.draw(delivery)
                     live.refresh()
                     for asked in delivery.new.permissions:
                         first = asked.options[0].option_id

@@ -23,7 +23,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
@@ -166,37 +166,39 @@ class Roll:
 
     def __init__(self) -> None:
         self._last_place = -1
+        self._entries = acp_client.Entries()
 
-    def draw(self, changes: Iterable[acp_client.Change]) -> None:
+    def draw(self, delivery: acp_client.Delivery) -> None:
         """Print changes; those that are not in the table below are passed over."""
-        for change in changes:
+        self._entries = delivery.new.entries
+        for change in delivery.changes:
             if handle := HANDLERS.get(type(change)):
                 handle(self, change)
         sys.stdout.flush()
 
     def reset(self, change: acp_client.Reset) -> None:
         """Print a whole session."""
-        for place, entry in enumerate(change.snapshot.entries):
+        for place, entry in enumerate(change.new.entries):
             self._begin(place, entry)
-        for prompt in change.snapshot.prompts:
+        for prompt in change.new.prompts:
             self._tell_of(prompt)
-        for permission in change.snapshot.permissions:
+        for permission in change.new.permissions:
             self._ask(permission)
 
     def add_entry(self, change: acp_client.EntryAdded) -> None:
         """Print a new entry."""
-        self._begin(change.place, change.entry)
+        self._begin(change.place, change.new)
 
-    def append_text(self, change: acp_client.TextAppended) -> None:
+    def append_text(self, change: acp_client.TextAppended | acp_client.TextReplaced) -> None:
         """Go on with an entry, under its name if something else was printed meanwhile."""
         if change.place != self._last_place:
-            self._head(change.place, name_of(change.entry))
+            self._head(change.place, name_of(self._entries[change.place]))
         self._say(change.text)
 
     def change_entry(self, change: acp_client.EntryChanged) -> None:
         """Print a new status."""
-        if "status" in change.names:
-            self._head(change.place, name_of(change.new, with_status=True))
+        if "status" in change.fields:
+            self._head(change.place, name_of(self._entries[change.place], with_status=True))
 
     def change_permissions(self, change: acp_client.PermissionsChanged) -> None:
         """Ask the user."""
@@ -209,7 +211,7 @@ class Roll:
 
     def add_notices(self, change: acp_client.NoticesAdded) -> None:
         """Print notices."""
-        for notice in change.notices:
+        for notice in change.new:
             self._line(f"({notice.severity}: {notice.title})")
 
     def change_state(self, change: acp_client.StateChanged) -> None:
@@ -250,6 +252,7 @@ HANDLERS: dict[type, Callable[[Roll, Any], None]] = {
     acp_client.Reset: Roll.reset,
     acp_client.EntryAdded: Roll.add_entry,
     acp_client.TextAppended: Roll.append_text,
+    acp_client.TextReplaced: Roll.append_text,
     acp_client.EntryChanged: Roll.change_entry,
     acp_client.PermissionsChanged: Roll.change_permissions,
     acp_client.PromptChanged: Roll.change_prompt,
@@ -264,7 +267,7 @@ def draw(reader: acp_client.Reader) -> None:
     while reader.wait():
         reader.wait(1 / PICTURES_A_SECOND, urgent=True)
         if delivery := reader.take():
-            roll.draw(delivery.changes)
+            roll.draw(delivery)
     print("\n(the agent has ended)")
 
 

@@ -88,8 +88,6 @@ def test_metadata_of_chunks_is_kept_by_place() -> None:
     assert blocks._appended(["b"]).metas == ((0, META),)
     assert ContentBlocks.of([text("a")]).metas == ()
     assert blocks != ContentBlocks.of([text("a")])
-    assert blocks._has_metas_of(blocks._appended(["b"]))
-    assert not blocks._has_metas_of(ContentBlocks.of([text("a")]))
 
 
 # --- What reading costs, by counting ---

@@ -234,7 +234,7 @@ def followed(live: Any, store: acp_client.Store) -> Callable[[], dict[str, Any]]
     views: dict[str, Any] = {}
 
     def draw(delivery: acp_client.Delivery) -> None:
-        views.setdefault(delivery.session_id, live.View()).draw(delivery.changes)
+        views.setdefault(delivery.session_id, live.View()).draw(delivery)
 
     store.subscribe(draw)
     return lambda: views
@@ -256,11 +256,11 @@ def test_the_view_follows_changes(live: Any, name: str) -> None:
         for session_id, view in views().items() if number % 25 == 0 else ():
             shown(view, 12)
             new = live.View()
-            new.draw([acp_client.Reset(store.snapshot(session_id))])
+            new.draw(acp_client.Delivery.first(store.snapshot(session_id)))
             assert shown(view) == shown(new)
     for session_id, view in views().items():
         new = live.View()
-        new.draw([acp_client.Reset(store.snapshot(session_id))])
+        new.draw(acp_client.Delivery.first(store.snapshot(session_id)))
         assert shown(view) == shown(new)
 
 

@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(line.split())
     for line in """
         _errors _limits _value _locks _json _text _version _sequence_diff wire
-        _widths _persistent _items _keyed
+        _widths _persistent _items _keyed _grown_text
         _terminal_text
         _lenient _lenient_scalars _decode _framing
         _content _terminal_output _snapshot _events

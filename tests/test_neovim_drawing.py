@@ -16,7 +16,7 @@ from recording_tape import shown, text_block
 from traffic import ROOT, event
 
 import acp_client
-from acp_client import Event, Limits, Reset, Snapshot, Store, changes
+from acp_client import Delivery, Event, Limits, Snapshot, Store
 
 sys.path.append(str(ROOT / "examples" / "neovim"))
 document = importlib.import_module("acp_nvim.document")
@@ -37,16 +37,16 @@ class Buffer:
         self._view = view.View()
         self._snapshot = snapshot
         self.lines = [""]
-        self._draw(Reset(snapshot))
+        self._draw(Delivery.first(snapshot))
 
     def follow(self, snapshot: Snapshot) -> list[Any]:
         """Go on to another snapshot; return the edits."""
-        steps = changes(self._snapshot, snapshot)
+        step = Delivery(snapshot.session_id, self._snapshot, snapshot, "live")
         self._snapshot = snapshot
-        return self._draw(*steps)
+        return self._draw(step)
 
-    def _draw(self, *steps: Any) -> list[Any]:
-        self._view.draw(steps)
+    def _draw(self, step: Delivery) -> list[Any]:
+        self._view.draw(step)
         edits: list[Any] = self._view.document.take_edits()
         for edit in edits:
             self._take(edit)

@@ -11,8 +11,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
-from acp_client import Compaction, Entry, Snapshot, Terminal, UnknownEntry, wire
+from acp_client import (
+    Compaction,
+    ContentBlocks,
+    Entry,
+    Snapshot,
+    Terminal,
+    ToolCallContents,
+    UnknownEntry,
+    wire,
+)
 from acp_client._changes import (
     AvailableCommandsChanged,
     Change,
@@ -33,6 +43,7 @@ from acp_client._changes import (
     TerminalAdded,
     TerminalChanged,
     TextAppended,
+    TextReplaced,
     UsageChanged,
 )
 from acp_client._text import join_text, position
@@ -40,12 +51,12 @@ from acp_client._text import join_text, position
 Drawn = dict[str, Any]
 
 ENTRY_FIELDS = {
-    "user_message": ("meta", "chunk_meta"),
-    "agent_message": ("meta", "chunk_meta"),
-    "agent_thought": ("meta", "chunk_meta"),
+    "user_message": ("meta",),
+    "agent_message": ("meta",),
+    "agent_thought": ("meta",),
     "tool_call": (
         *("name", "title", "kind", "status", "reported_status", "cancel_marked", "locations"),
-        *("raw_input", "raw_output", "capabilities", "meta", "chunk_meta"),
+        *("raw_input", "raw_output", "capabilities", "meta"),
     ),
     "compaction": ("status", "error", "meta"),
     "unknown": ("update",),
@@ -80,15 +91,22 @@ def drawn(snapshot: Snapshot) -> Drawn:
 
 def drawn_entry(entry: Entry) -> Drawn:
     """Draw an entry: its fields, and its content in all three ways."""
-    fields = {name: entry_field(entry, name) for name in ENTRY_FIELDS[entry.type]}
+    fields = {name: getattr(entry, name) for name in ENTRY_FIELDS[entry.type]}
     if isinstance(entry, UnknownEntry):
         return {"fields": fields}
-    return {"fields": fields, **drawn_content(entry)}
+    content = entry.summary if isinstance(entry, Compaction) else entry.content
+    return {"fields": fields, **drawn_content(content)}
 
 
-def drawn_content(entry: Any) -> Drawn:
+def drawn_content(content: ContentBlocks | ToolCallContents) -> Drawn:
     """Draw the content of an entry."""
-    items = list(entry.summary if isinstance(entry, Compaction) else entry.content)
+    items: list[Any] = list(content)
+    metas = dict(content.metas)
+    return {"text": content.text, "runs": drawn_runs(items), "items": items, "metas": metas}
+
+
+def drawn_runs(items: Iterable[Any]) -> list[Any]:
+    """Draw content as texts, with other items between."""
     runs: list[Any] = []
     pieces: list[str] = []
     for item in [*items, None]:
@@ -100,12 +118,7 @@ def drawn_content(entry: Any) -> Drawn:
         pieces = []
         if item is not None:
             runs.append(item)
-    return {"text": entry.text, "runs": runs, "items": items}
-
-
-def entry_field(entry: Any, name: str) -> Any:
-    """Give a field of an entry by the name that a change has for it."""
-    return entry.content.metas if name == "chunk_meta" else getattr(entry, name)
+    return runs
 
 
 def drawn_terminal(terminal: Terminal) -> Drawn:
@@ -125,6 +138,13 @@ def text_of(item: Any) -> str | None:
     """Give the text of a text item."""
     block = item.content if isinstance(item, wire.Content) else item
     return block.text if isinstance(block, wire.TextContent) else None
+
+
+def with_text(item: Any, new: str) -> Any:
+    """Give a text item another text."""
+    if isinstance(item, wire.Content):
+        return replace(item, content=with_text(item.content, new))
+    return replace(item, text=new)
 
 
 def put_text(runs: list[Any], text: str) -> None:
@@ -150,22 +170,42 @@ class ToyRenderer:
             HANDLERS[type(step)](self, step)
 
     def reset(self, change: Reset) -> None:
-        self.drawn = drawn(change.snapshot)
+        self.drawn = drawn(change.new)
 
     def entry_added(self, change: EntryAdded) -> None:
         assert change.place == len(self.drawn["entries"])
-        self.drawn["entries"].append(drawn_entry(change.entry))
+        self.drawn["entries"].append(drawn_entry(change.new))
 
     def text_appended(self, change: TextAppended) -> None:
         held = self.drawn["entries"][change.place]
+        assert change.offset == len(held["text"])
+        self.splice_text(change)
+        put_text(held["runs"], change.text)
+
+    def text_replaced(self, change: TextReplaced) -> None:
+        held = self.drawn["entries"][change.place]
+        assert change.removed == len(held["text"]) - change.offset
+        before = held["items"][: change.index]
+        start = len(join_text(text_of(item) or "" for item in before))
+        runs = drawn_runs(before)
+        if change.offset < start:  # half a character
+            runs[-1] = runs[-1][: change.offset - start]
+        put_text(runs, held["text"][start : change.offset] + change.text)
+        held["runs"] = runs
+        self.splice_text(change)
+
+    def splice_text(self, change: TextAppended | TextReplaced) -> None:
+        held = self.drawn["entries"][change.place]
         assert change.start == position(held["text"], change.offset)
-        assert change.replaced == len(held["text"]) - change.offset
         held["text"] = held["text"][: change.offset] + change.text
         assert change.end == position(held["text"], len(held["text"]))
-        if change.replaced:
-            held["runs"][-1] = held["runs"][-1][: -change.replaced]
-        put_text(held["runs"], change.text)
-        held["items"][change.index :] = change.items
+        items = list(change.items)
+        if change.kept:
+            begun = text_of(held["items"][change.index]) or ""
+            items[0] = with_text(items[0], begun[: change.kept] + (text_of(items[0]) or ""))
+        held["items"][change.index :] = items
+        kept = {index: meta for index, meta in held["metas"].items() if index < change.index}
+        held["metas"] = {**kept, **dict(change.metas)}
 
     def items_appended(self, change: ItemsAppended) -> None:
         held = self.drawn["entries"][change.place]
@@ -173,19 +213,17 @@ class ToyRenderer:
         assert change.start == position(held["text"], len(held["text"]))
         held["items"] += change.items
         held["runs"] += change.items
+        held["metas"] |= dict(change.metas)
 
     def content_replaced(self, change: ContentReplaced) -> None:
-        self.drawn["entries"][change.place] |= drawn_content(change.entry)
+        self.drawn["entries"][change.place] |= drawn_content(change.new)
 
     def entry_changed(self, change: EntryChanged) -> None:
-        fields = self.drawn["entries"][change.place]["fields"]
-        for name in change.names:
-            assert fields[name] != entry_field(change.new, name)
-            fields[name] = entry_field(change.new, name)
+        change_fields(self.drawn["entries"][change.place]["fields"], change)
 
     def terminal_added(self, change: TerminalAdded) -> None:
         assert change.place == len(self.drawn["terminals"])
-        self.drawn["terminals"].append(drawn_terminal(change.terminal))
+        self.drawn["terminals"].append(drawn_terminal(change.new))
 
     def output_appended(self, change: OutputAppended) -> None:
         held = self.drawn["terminals"][change.place]
@@ -196,18 +234,19 @@ class ToyRenderer:
         held["text"] = held["text"][: change.start.offset] + change.text
 
     def output_replaced(self, change: OutputReplaced) -> None:
-        new = drawn_terminal(change.terminal)
-        self.drawn["terminals"][change.place] |= {"output": new["output"], "text": new["text"]}
+        new = {"output": change.new.data, "text": change.text}
+        self.drawn["terminals"][change.place] |= new
 
     def terminal_changed(self, change: TerminalChanged) -> None:
-        fields = self.drawn["terminals"][change.place]["fields"]
-        fields |= {name: getattr(change.new, name) for name in change.names}
+        change_fields(self.drawn["terminals"][change.place]["fields"], change)
 
     def plan_changed(self, change: PlanChanged) -> None:
         plans = self.drawn["plans"]
+        if change.new is None:
+            del plans[change.place]
+            return
         if change.old is None:
-            assert change.place == len(plans)
-            plans.append({"entries": []})
+            plans.insert(change.place, {"entries": []})
         new = drawn_plan(change.new)
         edit(plans[change.place]["entries"], new["entries"], change)
         plans[change.place]["around"] = new["around"]
@@ -227,7 +266,7 @@ class ToyRenderer:
         prompts[change.place : change.place + 1] = [change.new]
 
     def notices_added(self, change: NoticesAdded) -> None:
-        self.drawn["notices"] = [*self.drawn["notices"][change.dropped :], *change.notices]
+        self.drawn["notices"] = [*self.drawn["notices"][change.dropped :], *change.new]
 
     def state_changed(self, change: StateChanged) -> None:
         assert change.old == self.drawn["state"]
@@ -238,7 +277,15 @@ class ToyRenderer:
         self.drawn["usage"] = change.new
 
     def info_changed(self, change: InfoChanged) -> None:
-        self.drawn["info"] |= {name: getattr(change.new, name) for name in change.names}
+        change_fields(self.drawn["info"], change)
+
+
+def change_fields(held: Drawn, change: Any) -> None:
+    """Change the fields that a change names, and see that they differed."""
+    assert set(change.fields) == set(change.old) == set(change.new)
+    assert {name: held[name] for name in change.fields} == change.old
+    assert all(change.old[name] != change.new[name] for name in change.fields)
+    held.update(change.new)
 
 
 def edit(held: list[Any], new: Any, change: Any) -> None:
@@ -256,6 +303,7 @@ HANDLERS: dict[type, Callable[[ToyRenderer, Any], None]] = {
     Reset: ToyRenderer.reset,
     EntryAdded: ToyRenderer.entry_added,
     TextAppended: ToyRenderer.text_appended,
+    TextReplaced: ToyRenderer.text_replaced,
     ItemsAppended: ToyRenderer.items_appended,
     ContentReplaced: ToyRenderer.content_replaced,
     EntryChanged: ToyRenderer.entry_changed,

@@ -75,13 +75,13 @@ class Plugin:
         self._is_drawing = True
         try:
             while (delivery := reader.take()) is not None:
-                self._draw_changes(delivery.changes)
+                self._draw_changes(delivery)
         finally:
             self._is_drawing = False
 
-    def _draw_changes(self, changes: tuple[acp.Change, ...]) -> None:
-        view = self._view
-        view.draw(changes)
+    def _draw_changes(self, delivery: acp.Delivery) -> None:
+        view, changes = self._view, delivery.changes
+        view.draw(delivery)
         rows = ((place, view.document.row(place)) for place in view.signs)
         signs = [(place + 1, row, *view.signs[place]) for place, row in rows]
         view.signs.clear()
@@ -90,7 +90,7 @@ class Plugin:
         self._call("draw", self._buffer, is_new, edits, signs, len(view.options))
         for change in changes:
             if isinstance(change, acp.NoticesAdded):
-                for notice in change.notices:
+                for notice in change.new:
                     level = LEVELS.get(notice.severity, INFO)
                     self._say(drawing.joined(notice.title, notice.description), level)
 

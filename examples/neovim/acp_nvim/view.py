@@ -2,12 +2,12 @@
 
 The document has a block for each entry, at the entry's place. Below them, in its tail, are the
 plans, what the agent asks, prompts that were not echoed, and the state. A `Reset` is drawn from its
-snapshot; nothing else here ever looks at one.
+snapshot; the other changes look up the entry or terminal that they name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from typing import Any
@@ -53,15 +53,17 @@ class View:
         self._drawn: list[Drawn] = []
         self._terminals: dict[str, acp.Terminal] = {}
         self._shown: dict[str, list[tuple[int, int]]] = {}  # places and items that show a terminal
-        self._plans: dict[int, Any] = {}
+        self._plans = acp.Plans()
         self._prompts: dict[int, Any] = {}
         self._state: Any = None
         self._usage: acp.Usage | None = None
         self._info = acp.SessionInfo()
+        self._snapshot = acp.Snapshot("")
 
-    def draw(self, changes: Iterable[acp.Change]) -> None:
+    def draw(self, delivery: acp.Delivery) -> None:
         """Apply changes."""
-        for change in changes:
+        self._snapshot = delivery.new
+        for change in delivery.changes:
             self._draw(change)
 
     @singledispatchmethod
@@ -70,13 +72,13 @@ class View:
 
     @_draw.register
     def _reset(self, change: acp.Reset) -> None:
-        new = change.snapshot
+        new = change.new
         self.document.clear()
         self._drawn, self.signs, self._shown = [], {}, {}
         self._terminals = {terminal.terminal_id: terminal for terminal in new.terminals}
         for entry in new.entries:
             self._add(entry)
-        self._plans, self._prompts = dict(enumerate(new.plans)), dict(enumerate(new.prompts))
+        self._plans, self._prompts = new.plans, dict(enumerate(new.prompts))
         self.permissions, self._info = new.permissions, new.info
         self._state, self._usage = new.state, new.usage
         self._draw_tail()
@@ -85,7 +87,7 @@ class View:
 
     @_draw.register
     def _entry_added(self, change: acp.EntryAdded) -> None:
-        self._add(change.entry)
+        self._add(change.new)
 
     def _add(self, entry: acp.Entry) -> None:
         place, head = len(self._drawn), drawing.head(entry)
@@ -100,14 +102,15 @@ class View:
 
     @_draw.register
     def _entry_changed(self, change: acp.EntryChanged) -> None:
-        drawn, head = self._drawn[change.place], drawing.head(change.new)
+        drawn, entry = self._drawn[change.place], self._snapshot.entries[change.place]
+        head = drawing.head(entry)
         self.document.replace(change.place, 0, drawn.head, head)
         drawn.head = len(head)
-        self._draw_sign(change.place, change.new)
+        self._draw_sign(change.place, entry)
 
     @_draw.register
     def _content_replaced(self, change: acp.ContentReplaced) -> None:
-        self._draw_content(change.place, change.entry)
+        self._draw_content(change.place, self._snapshot.entries[change.place])
 
     def _draw_content(self, place: int, entry: acp.Entry) -> None:
         if isinstance(entry, acp.ToolCall):
@@ -120,12 +123,22 @@ class View:
 
     @_draw.register
     def _text_appended(self, change: acp.TextAppended) -> None:
-        if isinstance(change.entry, acp.ToolCall):
-            self._draw_items(change.place, change.index, change.items)
+        entry = self._snapshot.entries[change.place]
+        if isinstance(entry, acp.ToolCall):
+            stop = change.index + len(change.items)
+            self._draw_items(change.place, change.index, entry.content[change.index : stop])
         elif change.text:
-            self._append_text(change.place, change.text, change.replaced)
+            self._append_text(change.place, change.text)
 
-    def _append_text(self, place: int, text: str, replaced: int) -> None:
+    @_draw.register
+    def _text_replaced(self, change: acp.TextReplaced) -> None:
+        entry = self._snapshot.entries[change.place]
+        if isinstance(entry, acp.ToolCall):
+            self._draw_items(change.place, change.index, entry.content[change.index :])
+        else:
+            self._draw_content(change.place, entry)
+
+    def _append_text(self, place: int, text: str) -> None:
         """Let the last line grow, and put the lines that follow behind it."""
         drawn, end = self._drawn[place], len(self.document.blocks[place])
         if drawn.last is None:
@@ -136,13 +149,13 @@ class View:
             self.document.replace(place, end, None, [drawing.INDENT + line for line in rest])
             text = drawn.last + text
         else:  # it may go on with a character that is drawn already, as emoji do
-            text = drawn.last[: len(drawn.last) - replaced] + text
+            text = drawn.last + text
             self.document.replace(place, end - 1, None, drawing.lines_of(text))
         drawn.last = text.rpartition("\n")[2]
 
     @_draw.register
     def _items_appended(self, change: acp.ItemsAppended) -> None:
-        if isinstance(change.entry, acp.ToolCall):
+        if isinstance(self._snapshot.entries[change.place], acp.ToolCall):
             self._draw_items(change.place, change.index, change.items)
         else:
             end = len(self.document.blocks[change.place])
@@ -174,12 +187,10 @@ class View:
         return len(self.document.blocks[place]) - below
 
     @_draw.register
-    def _terminal_redrawn(self, change: acp.TerminalAdded | acp.OutputReplaced) -> None:
-        self._draw_terminal(change.terminal)
-
-    @_draw.register
-    def _terminal_changed(self, change: acp.TerminalChanged) -> None:
-        self._draw_terminal(change.new)
+    def _terminal_changed(
+        self, change: acp.TerminalAdded | acp.OutputReplaced | acp.TerminalChanged
+    ) -> None:
+        self._draw_terminal(self._snapshot.terminals[change.place])
 
     def _draw_terminal(self, terminal: acp.Terminal) -> None:
         self._terminals[terminal.terminal_id] = terminal
@@ -188,12 +199,13 @@ class View:
 
     @_draw.register
     def _output_appended(self, change: acp.OutputAppended) -> None:
+        terminal = self._snapshot.terminals[change.place]
         if change.start.column:  # it goes on in a row of more columns than are ever looked at
-            self._draw_terminal(change.terminal)
+            self._draw_terminal(terminal)
             return
-        self._terminals[change.terminal_id] = change.terminal
-        lines = drawing.output_lines(change.terminal, change.text)
-        for place, index in self._shown.get(change.terminal_id, ()):
+        self._terminals[change.key] = terminal
+        lines = drawing.output_lines(terminal, change.text)
+        for place, index in self._shown.get(change.key, ()):
             self._replace_item(place, index, 1 + change.start.line, lines)  # behind the command
 
     def _replace_item(self, place: int, index: int, kept: int, lines: list[str]) -> None:
@@ -212,7 +224,7 @@ class View:
     def _draw_tail(self) -> None:
         self._prompts = {place: one for place, one in self._prompts.items() if not one.echoed}
         blocks = [
-            *map(drawing.plan, self._plans.values()),
+            *map(drawing.plan, self._plans),
             drawing.permissions(self.permissions),
             *map(drawing.prompt, self._prompts.values()),
             [drawing.state(self._state, self._usage, self._info)],
@@ -220,9 +232,13 @@ class View:
         self.document.replace_tail([line for block in blocks for line in block])
 
     @_draw.register
-    def _one_changed(self, change: acp.PlanChanged | acp.PromptChanged) -> None:
-        held = self._plans if isinstance(change, acp.PlanChanged) else self._prompts
-        held[change.place] = change.new
+    def _plan_changed(self, change: acp.PlanChanged) -> None:
+        self._plans = self._snapshot.plans
+        self._draw_tail()
+
+    @_draw.register
+    def _prompt_changed(self, change: acp.PromptChanged) -> None:
+        self._prompts[change.place] = change.new
         self._draw_tail()
 
     @_draw.register
@@ -242,5 +258,5 @@ class View:
 
     @_draw.register
     def _info_changed(self, change: acp.InfoChanged) -> None:
-        self._info = change.new
+        self._info = self._snapshot.info
         self._draw_tail()

@@ -131,9 +131,13 @@ class Intake:
         self._last: tuple[_Chunk, bytes, str | bytes] | None = None
 
     def take(
-        self, drafts: Drafts, lines: Sequence[bytes], take_odd: Callable[[bytes, int], None]
-    ) -> None:
-        """Reduce lines in order; `take_odd` gets what is no well-formed update, and its index."""
+        self, drafts: Drafts, lines: Sequence[bytes], take_odd: Callable[[bytes, int], bool]
+    ) -> int:
+        """Reduce lines in order; return how many.
+
+        `take_odd` gets what is no well-formed update, and its index; the lines behind it are left
+        if it returns false.
+        """
         head, tail = _NO_HEAD, b""
         decode_string: Any = None
         append: Any = None
@@ -154,9 +158,9 @@ class Intake:
                 params = decode_update(line).params
             except Refused:
                 unknown = _begun(drafts, line)
-                if unknown is None:
-                    take_odd(line, index)
-                    head = _NO_HEAD  # the drafts may be others now
+                if unknown is None and not take_odd(line, index):
+                    return index + 1
+                head = head if unknown else _NO_HEAD  # the drafts may be others behind odd lines
                 continue
             event: Any = params.update
             drafts.reduce(params.session_id, event)
@@ -165,6 +169,7 @@ class Intake:
                 if envelope is not None:
                     head, tail, decode_string = envelope.head, envelope.tail, envelope.decode
                     append = _append(drafts, envelope.chunk)
+        return len(lines)
 
     def _envelope(self, line: bytes, session_id: str, event: Any) -> _Envelope | None:
         """Return the envelope of the run that a chunk belongs to, if it is known or can be now."""

@@ -472,16 +472,18 @@ class Store(ClientCalls):
         """Decode and reduce the lines of one read."""
         first = self._line + 1
         self._line += len(lines)
-        if self._messages.is_plain(lines):
-            self._intake.take(batch.drafts, lines, partial(self._receive_refused, batch, first))
-            return
-        for number, line in enumerate(lines, first):
+        taken = 0
+        if self._messages.is_v2:
+            take_refused = partial(self._receive_refused, batch, first)
+            taken = self._intake.take(batch.drafts, lines, take_refused)
+        for number, line in enumerate(lines[taken:], first + taken):
             if not is_blank(line):
                 self._follow(batch, line, number)
 
-    def _receive_refused(self, batch: _Batch, first: int, line: bytes, index: int) -> None:
-        """Handle a line of v2 that is no well-formed session update."""
+    def _receive_refused(self, batch: _Batch, first: int, line: bytes, index: int) -> bool:
+        """Handle a line that is no well-formed session update; return whether v2 goes on."""
         self._reduce(batch, self._messages.follow_refused(line, first + index, self._report))
+        return self._messages.is_v2
 
     def _follow(
         self,

@@ -13,7 +13,7 @@ fed, see `_recordings.protocol_detection`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from . import wire
@@ -73,11 +73,10 @@ class VersionedConnection:
         """Return the method and the parameters that set an option."""
         return self.routes.option_call(session_id, config_id, value)
 
-    def is_plain(self, lines: Iterable[bytes]) -> bool:
-        """Return whether lines go as v2, and none of them can change that."""
-        if self._translation is not None:
-            return False
-        return self._is_settled or not any(_VERSION_KEY in line for line in lines)
+    @property
+    def is_v2(self) -> bool:
+        """Whether messages go as v2, settled or not."""
+        return self._translation is None
 
     def assume(self, protocol: Protocol) -> list[Told]:
         """Read what comes as a version that something else has shown, unless it is settled."""
@@ -111,7 +110,7 @@ class VersionedConnection:
 
     def follow_refused(self, data: bytes, number: int, report: Report) -> list[Told]:
         """Return what a line of v2 says that the typed decoder has refused."""
-        if data == TOO_LONG:
+        if data == TOO_LONG or (not self._is_settled and _VERSION_KEY in data):
             return self.follow(data, number, report)
         message = decode_refused(data, number, report)
         self._warn(data, number, report)

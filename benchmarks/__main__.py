@@ -1,4 +1,8 @@
-"""Run the benchmarks, print one table of ratios and, at its end, how many budgets hold."""
+"""Run the benchmarks, print one table of ratios and, at its end, how many budgets hold.
+
+With `--record` the ratios are appended to the history; with `--check` the exit status says whether
+one of them is half as bad again as it was last recorded at the same scale.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import argparse
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
+from benchmarks import history
 from benchmarks.measuring import FULL, QUICK, Result, Row, Scale, Skipped
 from benchmarks.suite import SUITE
 
@@ -36,12 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps(_document(results, scale, seconds), indent=2))
     else:
         print(f"\n{_summary(results)} {seconds:.0f} s.")
+    if options.check and (found := list(history.worse(results, scale))):
+        sys.exit("\n".join(["half as bad again as recorded:", *map(str, found)]))
+    if options.record:
+        history.record(results, scale)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes: less than a minute")
     parser.add_argument("--json", action="store_true", help="print a JSON document instead")
+    parser.add_argument("--record", action="store_true", help="append the ratios to the history")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if a ratio is half as bad again as recorded"
+    )
     parser.add_argument(
         "--only",
         action="append",

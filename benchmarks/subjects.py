@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import acp_client
-from acp_client import Event, Snapshot, Store, apply, wire
+from acp_client import Delivery, Event, Snapshot, Store, apply, wire
 from benchmarks.baselines import UnavailableError, decode_typed, typed_decoder
 from benchmarks.streams import SESSION
 
@@ -32,6 +32,20 @@ def received_with_subscribers(reads: Iterable[bytes], subscribers: int) -> Store
     for read in reads:
         store.receive(read)
     return store  # type: ignore[no-any-return]  # the store from above
+
+
+def received_with_changes(reads: Iterable[bytes]) -> Store:
+    """Reduce reads with a subscriber that asks for the changes of each."""
+    store = Store()
+    store.subscribe(_read_changes, session=SESSION)
+    for read in reads:
+        store.receive(read)
+    return store
+
+
+def _read_changes(delivery: Delivery) -> None:
+    for _ in delivery.changes:
+        pass
 
 
 def _do_nothing(*_: object) -> None:

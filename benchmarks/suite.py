@@ -11,6 +11,8 @@ from benchmarks.measuring import Result, Scale
 SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
     "decoders": throughput.against_decoders,
     "hand-written": throughput.against_hand_written,
+    "content-chunks": throughput.content_chunks,
+    "one-line": throughput.one_line_a_read,
     "million": throughput.at_a_million,
     "read-size": throughput.by_read_size,
     "subscribers": throughput.with_subscribers,

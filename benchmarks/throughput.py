@@ -36,17 +36,25 @@ from benchmarks.measuring import (
     ratios,
     seconds_of,
 )
-from benchmarks.streams import coding_session, cut, first_version, joined
+from benchmarks.streams import coding_session, cut, first_version, joined, many_tool_calls
 from benchmarks.subjects import (
     applied,
     events_of,
     need_subscriptions,
+    received_with_changes,
     received_with_subscribers,
     snapshot_of,
 )
 
 READ_SIZE: Final = 64 * 1024
-_DECODER: Final = Budget(1.3)
+_DECODE_LINES: Final = "typed decode_lines"
+_DECODERS: Final = {
+    "typed decode": None,
+    _DECODE_LINES: Budget(1.2),
+    "untyped decode": None,
+}
+_CONTENT_CHUNKS: Final = Budget(1.3)
+_ONE_LINE: Final = {"one line a read": Budget(6.0), "one line a read, changes read": Budget(14.0)}
 
 _STORE: Final = "store"
 _NODE: Final = "Node, JSON.parse and objects"
@@ -65,13 +73,39 @@ def against_decoders(scale: Scale) -> Iterator[Result]:
     runs: dict[str, Callable[[], object]] = {
         _STORE: partial(snapshot_of, cut(data, READ_SIZE)),
         "typed decode": partial(decode_typed, lines),
-        "typed decode_lines": partial(typed_decoder.decode_lines, data),
+        _DECODE_LINES: partial(typed_decoder.decode_lines, data),
         "untyped decode": partial(decode_untyped, lines),
     }
     seconds = interleaved(runs, scale.rounds)
-    for baseline in list(runs)[1:]:
-        budget = None if baseline == "untyped decode" else _DECODER
+    for baseline, budget in _DECODERS.items():
         yield _row(f"bytes to snapshot : {baseline}", seconds, baseline, budget, len(lines))
+
+
+def content_chunks(scale: Scale) -> Iterator[Result]:
+    """Compare runs of content chunks of tool calls with decoding the same lines."""
+    data = joined(islice(many_tool_calls(), scale.updates // 2))
+    runs: dict[str, Callable[[], object]] = {
+        _STORE: partial(snapshot_of, cut(data, READ_SIZE)),
+        _DECODE_LINES: partial(typed_decoder.decode_lines, data),
+    }
+    seconds = interleaved(runs, scale.rounds)
+    name = f"runs of tool_call_content_chunk : {_DECODE_LINES}"
+    yield _row(name, seconds, _DECODE_LINES, _CONTENT_CHUNKS, scale.updates // 2)
+
+
+def one_line_a_read(scale: Scale) -> Iterator[Result]:
+    """Compare reads of one line, as editors get them, with reads of 64 KiB."""
+    lines = list(coding_session(scale.updates // 10))
+    reads = [line + b"\n" for line in lines]
+    subjects = dict(zip(_ONE_LINE, (snapshot_of, received_with_changes), strict=True))
+    runs: dict[str, Callable[[], object]] = {
+        _STORE: partial(snapshot_of, cut(joined(lines), READ_SIZE)),
+        **{name: partial(subject, reads) for name, subject in subjects.items()},
+    }
+    seconds = interleaved(runs, scale.rounds)
+    for name, budget in _ONE_LINE.items():
+        note = compared(seconds, name, _STORE, len(lines))
+        yield Row(f"{name} : 64 KiB reads", ratios(seconds, name, _STORE), budget, note=note)
 
 
 def against_hand_written(scale: Scale) -> Iterator[Result]:
@@ -149,7 +183,7 @@ def with_subscribers(scale: Scale) -> Iterator[Result]:
 def at_a_million(scale: Scale) -> Iterator[Result]:
     """Compare with the typed decoder over a long session, part by part, all results kept."""
     lines = coding_session(scale.many)
-    store = Store()
+    store = Store(protocol="v2")
     decoded: list[wire.UpdateMessage] = []
     seconds: dict[str, list[float]] = {_STORE: [], "typed decode": []}
     while part := list(islice(lines, scale.many // 10)):
@@ -159,7 +193,6 @@ def at_a_million(scale: Scale) -> Iterator[Result]:
     yield Row(
         f"bytes to snapshot : typed decode, {scale.many:,} updates",
         ratios(seconds, _STORE, "typed decode"),
-        _DECODER,
         note=compared(seconds, _STORE, "typed decode", scale.many // 10),
         overall=sum(seconds[_STORE]) / sum(seconds["typed decode"]),
     )

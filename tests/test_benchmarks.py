@@ -14,7 +14,7 @@ import pytest
 
 from acp_client import Store, to_document, to_json
 from benchmarks import __main__ as command
-from benchmarks import growth, streams
+from benchmarks import growth, history, streams
 from benchmarks.baselines import (
     LOADS,
     NodeReducer,
@@ -186,6 +186,41 @@ def test_command_line_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert document["scale"] == "tiny"
     assert [row["budget"] for row in document["rows"]] == [{"limit": 20, "at_least": False}] * 2
+
+
+@pytest.mark.usefixtures("tiny")
+def test_ratios_are_recorded_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was recorded is what later runs are checked against, at the same scale."""
+    path = tmp_path / "history.jsonl"
+    monkeypatch.setattr(history.record, "__defaults__", (path,))
+    monkeypatch.setattr(history.worse, "__defaults__", (path,))
+    command.main(["--quick", "--only", "text-length", "--check", "--record"])
+    command.main(["--quick", "--only", "text-length", "--check"])
+    (entry,) = map(json.loads, path.read_text().splitlines())
+    assert entry["scale"] == "tiny"
+    tenth = {name: value / 10 for name, value in entry["ratios"].items()}
+    path.write_text(json.dumps(entry | {"ratios": tenth}))
+    with pytest.raises(SystemExit, match="half as bad again"):
+        command.main(["--quick", "--only", "text-length", "--check"])
+
+
+@pytest.mark.parametrize(
+    ("row", "is_worse"),
+    [
+        (Row("a", (3.0,)), False),
+        (Row("a", (3.1,)), True),
+        (Row("a", (1.4,), Budget(1.5, at_least=True)), False),
+        (Row("a", (1.3,), Budget(1.5, at_least=True)), True),
+        (Row("a", (9.0,), unit="B"), False),
+        (Row("other", (9.0,)), False),
+    ],
+)
+def test_what_is_half_as_bad_again_is_worse(row: Row, is_worse: bool, tmp_path: Path) -> None:
+    """A ratio may be half as large again, or a third smaller where it should be large."""
+    path = tmp_path / "history.jsonl"
+    history.record([Row("a", (2.0,))], TINY, path)
+    assert bool(list(history.worse([row], TINY, path))) is is_worse
+    assert not list(history.worse([row], QUICK, path))
 
 
 @pytest.mark.parametrize(

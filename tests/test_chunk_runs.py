@@ -295,7 +295,7 @@ def test_only_so_many_envelopes_are_kept() -> None:
     intake, drafts = Intake(), Drafts({}, Limits())
     for number in range(200):
         lines = [chunk_line(text, f"m{number}") for text in "abc"]
-        intake.take(drafts, lines, lambda line, index: None)
+        intake.take(drafts, lines, lambda line, index: True)
     assert len(intake._envelopes) <= 16
 
 
@@ -321,7 +321,13 @@ def test_odd_lines_are_handed_over_with_their_place() -> None:
     odd: list[tuple[bytes, int]] = []
     lines = [chunk_line("a"), b"junk\n", chunk_line("b"), b"{}\n", update_line("_vendor")]
     drafts = Drafts({}, Limits())
-    Intake().take(drafts, lines, lambda line, index: odd.append((line, index)))
+
+    def take_odd(line: bytes, index: int) -> bool:
+        odd.append((line, index))
+        return len(odd) < 3
+
+    assert Intake().take(drafts, [*lines, b"3", chunk_line("c")], take_odd) == 6
+    assert odd.pop() == (b"3", 5)
     assert odd == [(b"junk\n", 1), (b"{}\n", 3)]
     assert len(drafts.open["s1"].freeze().entries) == 2
 

@@ -117,7 +117,18 @@ if typing.TYPE_CHECKING:
         UsageChanged,
     )
     from ._compare import changes
-    from ._log_tools import Finding, Redaction, Replacement, check, compact, redact
+    from ._log_tools import (
+        Finding,
+        Journal,
+        Redaction,
+        Replacement,
+        bisect,
+        check,
+        compact,
+        first_difference,
+        redact,
+        state_hash,
+    )
     from ._memory import Memory
     from ._recordings import Feeder, Frame, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
@@ -148,7 +159,18 @@ _MODULES_LOADED_LATER = {
         "UsageChanged",
     ),
     "_compare": ("changes",),
-    "_log_tools": ("Finding", "Redaction", "Replacement", "check", "compact", "redact"),
+    "_log_tools": (
+        "Finding",
+        "Journal",
+        "Redaction",
+        "Replacement",
+        "bisect",
+        "check",
+        "compact",
+        "first_difference",
+        "redact",
+        "state_hash",
+    ),
     "_memory": ("Memory",),
     "_recordings": (
         "Feeder",
@@ -212,6 +234,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "InfoChanged",
     "InvalidValueError",
     "ItemsAppended",
+    "Journal",
     "LATER",
     "Limits",
     "LoginState",
@@ -278,6 +301,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "__version__",
     "apply",
     "apply_all",
+    "bisect",
     "changes",
     "check",
     "compact",
@@ -287,6 +311,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "escape",
     "escape_html",
     "feed",
+    "first_difference",
     "heal_surrogates",
     "load",
     "loads",
@@ -294,6 +319,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "read_recording",
     "redact",
     "save",
+    "state_hash",
     "terminal_text",
     "to_document",
     "to_json",

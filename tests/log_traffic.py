@@ -6,17 +6,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from traffic import BUNDLED, SHARED
 
 import acp_client
 from acp_client import Frame, Store, read_recording
 
+_LONG = (pytest.mark.shared, pytest.mark.long)
+
 RECORDINGS = [
-    *sorted(BUNDLED.glob("*.ndjson")),
-    *sorted(SHARED.glob("recordings/v2/*.ndjson")),
-    *[path for path in sorted(SHARED.glob("recordings/v1/*")) if path.suffix != ".md"],
+    *(pytest.param(path, id=path.name) for path in sorted(BUNDLED.glob("*.ndjson"))),
+    *(
+        pytest.param(path, id=path.name, marks=_LONG[: 1 + (path.stat().st_size > 500_000)])
+        for path in sorted(SHARED.glob("recordings/v[12]/*"))
+        if path.suffix in (".ndjson", ".jsonl", ".log")
+        or (path.suffix == ".json" and "snapshot" not in path.name)
+    ),
 ]
-"""The bundled recordings, and those beside the checkout where they are."""
+"""The bundled recordings, and those beside the checkout."""
 
 
 def frames_of(*lines: Any) -> list[Frame]:

@@ -38,6 +38,7 @@ from .replay import (
 from .sources import (
     STANDARD_INPUT,
     Failure,
+    Moment,
     Source,
     opened,
     progress,
@@ -155,7 +156,11 @@ protocol_option = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Print the snapshots as one JSON document.")
 @click.option("--session", metavar="ID", help="Show this session only.")
 @click.option(
-    "--at", "until", metavar="N", type=click.IntRange(min=0), help="Stop after N lines of FILE."
+    "--at",
+    "until",
+    metavar="N|TIME",
+    type=Moment(),
+    help="Stop after N lines of FILE, or at a time such as 2026-03-12T09:30:00Z.",
 )
 @format_option
 @protocol_option

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -13,19 +14,26 @@ from .._log_tools import (
     RULES_BY_ID,
     SEVERITIES,
     Finding,
+    Journal,
+    bisect,
     check,
     compact,
     finding_lines,
     findings_document,
+    first_difference,
     redact,
     sarif_document,
+    state_hash,
 )
-from .._recordings import Frame, write_envelope
+from .._recordings import Feeder, Frame, write_envelope
+from .._snapshot import Snapshot
+from .._storage import to_document, to_json
+from .._store import Store
 from .._text import escape
 from .._versions import Protocol
 from .commands import commands, file_argument, format_option, protocol_option, written
-from .replay import print_json
-from .sources import megabytes, opened, progress, recording_of
+from .replay import LIMITS, print_json
+from .sources import Moment, megabytes, opened, progress, recording_of, refuse_output
 
 output_option = click.option(
     "-o",
@@ -236,3 +244,119 @@ def _exit_by_severity(findings: Iterable[Finding], least: str) -> None:
     statuses = [_STATUS[one.severity] for one in findings if one.severity in counted]
     if status := max(statuses, default=0):
         click.get_current_context().exit(status)
+
+
+# --- journal ---
+
+
+@commands.group("journal")
+def journal_commands() -> None:
+    """Keep traffic in an append-only file, and ask for the state at any line or time."""
+
+
+@journal_commands.command("append")
+@click.argument("journal", type=click.Path())
+@file_argument
+@format_option
+@protocol_option
+def journal_append(
+    journal: str, file: str, format_name: str | None, protocol: Protocol | None
+) -> None:
+    r"""Append the messages of FILE to JOURNAL, which is made if it is not there.
+
+    A journal is a recording: `replay`, `check` and the rest read it. A crash costs at most the line
+    that was being written.
+
+    \b
+    Examples:
+      acp-client journal append acp.journal session.ndjson
+      my-agent | tee /dev/tty | acp-client journal append acp.journal
+    """
+    with Journal(journal, protocol=protocol) as kept, opened(file) as source, progress(source):
+        refuse_output(source, journal, journal)
+        for frame in recording_of(source, format_name):
+            kept.append_frame(frame)
+        kept.sync()
+        say(f"{journal} has {kept.frames:,} frames")
+
+
+@journal_commands.command("hash")
+@file_argument
+@click.option("--at", "moment", metavar="N|TIME", type=Moment(), help="At a line, or a time.")
+@format_option
+@protocol_option
+def journal_hash(
+    file: str, moment: int | float | None, format_name: str | None, protocol: Protocol | None
+) -> None:
+    r"""Print a hash of the state of each session, the same on every machine.
+
+    \b
+    Examples:
+      acp-client journal hash acp.journal
+      acp-client journal hash acp.journal --at 2026-03-12T09:30:00Z
+    """
+    store = Store(limits=LIMITS, protocol=protocol)
+    feeder = Feeder(store)
+    with opened(file) as source, progress(source):
+        feeder.play(
+            recording_of(source, format_name),
+            until=moment if isinstance(moment, int) else None,
+            until_time=moment if isinstance(moment, float) else None,
+        )
+    feeder.end()
+    _print_lines(f"{state_hash(store.snapshot(one))}  {one}" for one in store.sessions)
+
+
+# --- bisect ---
+
+
+@commands.command("bisect")
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.argument("other", required=False, type=click.Path())
+@click.option("--contains", metavar="TEXT", help="Look for the first state that has this text.")
+@format_option
+@protocol_option
+def bisect_command(
+    file: str,
+    other: str | None,
+    contains: str | None,
+    format_name: str | None,
+    protocol: Protocol | None,
+) -> None:
+    r"""Find the first line at which two recordings lead to different states.
+
+    With --contains it is the first line of one recording at which its state has a text. As with
+    `git bisect`, what became true is taken to stay true. The exit status is 1 if there is no line.
+
+    \b
+    Examples:
+      acp-client bisect before.ndjson after.ndjson
+      acp-client bisect session.ndjson --contains "panic:"
+    """
+    if (other is None) == (contains is None):
+        raise click.UsageError("name another recording, or a text with --contains")
+    with opened(file) as source, progress(source):
+        recording = recording_of(source, format_name)
+        if contains is not None:
+            first = bisect(recording, _containing(contains), protocol=protocol)
+            found: Sequence[Frame | None] = [first]
+        else:
+            found = _different(recording, str(other), protocol)
+    lines = [one for one in found if one is not None]
+    _print_lines(f"line {one.line}: {one.data.decode('utf-8', 'replace')[:200]}" for one in lines)
+    if not lines:
+        say("there is no such line")
+        click.get_current_context().exit(1)
+
+
+def _containing(text: str) -> Callable[[Mapping[str, Snapshot]], bool]:
+    """Return a predicate: whether the document of any session has a text."""
+    wanted = json.dumps(text, ensure_ascii=False)[1:-1].encode()
+    return lambda state: any(wanted in to_json(to_document(one)) for one in state.values())
+
+
+def _different(
+    recording: Iterable[Frame], other: str, protocol: Protocol | None
+) -> Sequence[Frame | None]:
+    with opened(other) as source:
+        return first_difference(recording, recording_of(source, None), protocol=protocol) or ()

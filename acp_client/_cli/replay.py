@@ -38,7 +38,7 @@ class Wish:
     format_name: str | None
     protocol: Protocol | None
     session: str | None
-    until: int | None
+    until: int | float | None
     full: bool
     follow: bool
     speed: float | None
@@ -126,7 +126,13 @@ class _Played:
             self.recording = recording_of(source, wish.format_name)
             source.before_read = before_read or source.before_read
             try:
-                self.feeder.play(self.recording, until=wish.until, before=before_frame)
+                moment = wish.until
+                self.feeder.play(
+                    self.recording,
+                    until=moment if isinstance(moment, int) else None,
+                    until_time=moment if isinstance(moment, float) else None,
+                    before=before_frame,
+                )
             except KeyboardInterrupt:
                 if not wish.follow and wish.speed is None:
                     raise

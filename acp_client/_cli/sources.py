@@ -19,7 +19,7 @@ from typing import BinaryIO, Final, TextIO, cast
 import click
 
 from .._errors import RecordingError
-from .._recordings import Recording, read_recording
+from .._recordings import Recording, date_and_time, read_recording
 from .._text import escape
 
 STANDARD_INPUT: Final = "-"
@@ -42,6 +42,24 @@ class Failure(click.ClickException):
 
 def _nothing() -> None:
     """Do nothing before a read."""
+
+
+class Moment(click.ParamType[int | float]):
+    """A place in a recording: the number of a line, or a date and time in ISO form."""
+
+    name = "moment"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | float:
+        """Return a line as an integer, a time as seconds since 1970."""
+        text = str(value)
+        if text.isascii() and text.isdigit():
+            return int(text)
+        time = date_and_time(text)
+        if time is None:
+            self.fail(f"{text!r} is neither the number of a line nor a date and time", param, ctx)
+        return time
 
 
 class Source:

@@ -10,12 +10,14 @@ from .formats import FORMAT_NAMES
 from .frames import Frame
 from .playback import Feeder, feed
 from .reading import Recording, read_recording, write_envelope
+from .times import date_and_time
 
 __all__ = [
     "FORMAT_NAMES",
     "Feeder",
     "Frame",
     "Recording",
+    "date_and_time",
     "feed",
     "read_recording",
     "write_envelope",

@@ -53,11 +53,17 @@ class Feeder:
         recording: Recording,
         *,
         until: int | None = None,
+        until_time: float | None = None,
         before: Callable[[Frame], None] = _nothing,
     ) -> None:
-        """Take the frames of a recording, those of the first `until` lines if it is given."""
+        """Take the frames of a recording: all, or those of the first `until` lines, or of a time.
+
+        Times are seconds since 1970; it ends with the first frame that is later.
+        """
         for frame in recording:
             if until is not None and frame.line > until:
+                return
+            if until_time is not None and frame.time is not None and frame.time > until_time:
                 return
             before(frame)
             self.take(frame, torn=recording.torn)

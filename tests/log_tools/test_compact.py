@@ -44,7 +44,7 @@ def test_a_compacted_log_gives_the_same_documents(frames: list[Any], kept: int) 
 
 
 @pytest.mark.parametrize("kept", [0, 1])
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", RECORDINGS)
 def test_recordings_keep_their_documents(path: Path, kept: int) -> None:
     """Every recording has the same documents after it was compacted, and is never longer."""
     frames = read(path)

@@ -229,7 +229,7 @@ def test_nothing_else_changes(frames: list[Any]) -> None:
     assert documents(list(redact(given_frames)), "v2") == documents(given_frames, "v2")
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", RECORDINGS)
 def test_recordings_keep_their_shape(path: Path) -> None:
     """A word that is taken out of a recording leaves all else as it is."""
     frames = read(path)

@@ -1,9 +1,9 @@
 """The lines of one read onto the drafts of their sessions: the hot path.
 
 Most of what an agent sends is runs of lines that differ in one string: the text of the next chunk
-of one message, or the data of the next output chunk of one terminal. All else in such a line, its
-envelope, is the same bytes again and again. So an envelope is learned once and then compared as
-bytes, and only the string between its two halves is decoded. The theory:
+of one message or tool call, or the data of the next output chunk of one terminal. All else in such
+a line, its envelope, is the same bytes again and again. So an envelope is learned once and then
+compared as bytes, and only the string between its two halves is decoded. The theory:
 
 - A JSON text with one string token replaced by another string token parses to the same value, with
   the one string replaced. So if `head + token + tail` was a chunk whose text is that token, then
@@ -243,17 +243,29 @@ def _found(chunk: _Chunk, first: tuple[bytes, Any], second: tuple[bytes, Any]) -
     return envelope if proved else None
 
 
-def _text(event: Any) -> str | None:
+def _text_of_message(event: Any) -> str | None:
     """Return the text of a message chunk that has nothing else."""
-    block = event.content
+    return _text(event, event.content)
+
+
+def _text(event: Any, block: Any) -> str | None:
     if event.meta is not None or type(block) is not wire.TextContent:
         return None
     text: str = block.text
     return text if block.annotations is None and block.meta is None else None
 
 
+def _text_of_item(event: Any) -> str | None:
+    """Return the text of a content chunk of a tool call that has nothing else."""
+    item = event.content
+    return _text(event, item.content) if type(item) is wire.Content and item.meta is None else None
+
+
 _TEXT: Final = _Reading(
-    b'"text":', msgspec.json.Decoder(str).decode, _text, attrgetter("message_id")
+    b'"text":', msgspec.json.Decoder(str).decode, _text_of_message, attrgetter("message_id")
+)
+_ITEM: Final = _Reading(
+    b'"text":', msgspec.json.Decoder(str).decode, _text_of_item, attrgetter("tool_call_id")
 )
 _DATA: Final = _Reading(
     b'"data":',
@@ -266,6 +278,7 @@ _STRINGS: Final[dict[type, _Reading]] = {
     wire.UserMessageChunk: _TEXT,
     wire.AgentMessageChunk: _TEXT,
     wire.AgentThoughtChunk: _TEXT,
+    wire.ToolCallContentChunk: _ITEM,
     wire.TerminalOutputChunk: _DATA,
 }
 
@@ -275,4 +288,6 @@ def _append(drafts: Drafts, chunk: _Chunk) -> Callable[[Any], None]:
     draft = drafts.draft(session_id)
     if kind is wire.TerminalOutputChunk:
         return draft.terminal(entity_id).fresh.append
+    if kind is wire.ToolCallContentChunk:
+        return draft.tool_call(entity_id).fresh.append
     return draft.message(MESSAGE_TYPES[kind], entity_id).fresh.append

@@ -56,6 +56,17 @@ OUTPUT_TEMPLATES = [
     '{"jsonrpc":"2.0","params":{"update":{"data":T,"terminalId":I,"sessionUpdate":'
     '"terminal_output_chunk","_meta":{"data":"YQ=="}},"sessionId":S},"method":"session/update"}',
 ]
+ITEM_TEMPLATES = [
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":'
+    '{"sessionUpdate":"tool_call_content_chunk","toolCallId":I,"content":'
+    '{"type":"content","content":{"type":"text","text":T}}}}}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":'
+    '{"sessionUpdate":"tool_call_content_chunk","toolCallId":I,"content":'
+    '{"type":"content","content":{"type":"text","text":T},"_meta":{"text":U}}}}}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":S,"update":'
+    '{"sessionUpdate":"tool_call_update","toolCallId":I,"content":'
+    '[{"type":"content","content":{"type":"text","text":T}}]}}}',
+]
 KINDS = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
 IDS = ("a", "b", "text", "content", "s1", "agent_message_chunk", "\u00e9", 'q"', "a\\", "")
 TEXTS = ("", "x", 'q"', "\\", "\\\\", "\n", "}", '"}}', "\u00e9", "\U0001f680", "a", "text")
@@ -90,6 +101,16 @@ TEXT_LINES = st.builds(
     st.sampled_from(("s1", "s1", "a")),
     st.sampled_from(KINDS),
     st.sampled_from(IDS),
+    TOKENS,
+    st.sampled_from("xy"),
+    st.booleans(),
+)
+ITEM_LINES = st.builds(
+    line,
+    st.sampled_from(ITEM_TEMPLATES),
+    st.just("s1"),
+    st.just(""),
+    st.sampled_from(("a", "text")),
     TOKENS,
     st.sampled_from("xy"),
     st.booleans(),
@@ -183,7 +204,9 @@ def expected(lines: list[bytes]) -> list[Snapshot]:
 
 
 @pytest.mark.parametrize(
-    "lines", [TEXT_LINES, OUTPUT_LINES, UNKNOWN_LINES], ids=["texts", "output", "unknown"]
+    "lines",
+    [TEXT_LINES, ITEM_LINES, OUTPUT_LINES, UNKNOWN_LINES],
+    ids=["texts", "items", "output", "unknown"],
 )
 @given(data=st.data())
 def test_runs_give_what_their_lines_tell(lines: Any, data: st.DataObject) -> None:

@@ -18,11 +18,6 @@ compared as bytes, and only the string between its two halves is decoded. The th
   the line, decoded as a whole, would not have the new id with the new token there. So the new head
   is the old one with the new id, and one line that it matches is enough.
 
-- A JSON text with one object replaced by another parses to the same value, too, with the object
-  replaced. So where a line was an update that nobody knows, another that has the same bytes around
-  its update is the same but for the update, provided that what stands there is exactly one object.
-  The decoder of a single object proves that; its tag is looked at when it is decoded.
-
 Learning costs about two typed decodes, once a run. A line that has a known envelope then costs less
 than its typed decode (see the benchmark "bytes to snapshot").
 """
@@ -39,16 +34,10 @@ import msgspec
 from msgspec import Struct
 
 from . import wire
-from ._decode import (
-    TAG_KEY,
-    Refused,
-    decode_unknown,
-    decode_unknown_part,
-    decode_update,
-    raw_update,
-)
+from ._decode import read_update
 from ._framing import is_blank
 from ._reducer import MESSAGE_TYPES, Drafts
+from ._typed import Refused
 
 _Chunk: TypeAlias = tuple[type, str, str]
 """A chunk apart from its string: its class, the id of its entity, and the session."""
@@ -83,30 +72,6 @@ class _Reading(Struct, frozen=True, gc=False, eq=False):
     entity_id: Callable[[Any], str]
 
 
-class _UnknownRun(Struct, frozen=True, gc=False, eq=False):
-    """Updates of one variant that nobody knows, in one session: how a line begins and ends.
-
-    `beginning` goes up to the tag and with it; the update itself is from `start` to `stop`, which
-    counts from the end.
-    """
-
-    beginning: bytes
-    start: int
-    stop: int
-    tail: bytes
-    append: Callable[[wire.Unknown], None]
-
-    def take(self, line: bytes) -> bool:
-        """Append the update of a line, if it is a line of the run."""
-        if not (line.startswith(self.beginning) and line.endswith(self.tail)):
-            return False
-        update = decode_unknown_part(line, self.start, self.stop)
-        if update is None:
-            return False
-        self.append(update)
-        return True
-
-
 @cache
 def _string() -> Callable[[bytes, int], re.Match[bytes] | None]:
     """Return what finds a JSON string; the package is imported without waiting for it."""
@@ -133,15 +98,15 @@ class Intake:
     def take(
         self, drafts: Drafts, lines: Sequence[bytes], take_odd: Callable[[bytes, int], bool]
     ) -> int:
-        """Reduce lines in order; return how many.
+        """Reduce lines in order, and return how many: all of them, unless `take_odd` ends that.
 
-        `take_odd` gets what is no well-formed update, and its index; the lines behind it are left
-        if it returns false.
+        It gets each line that is not a well-formed update, with its index, and returns whether to
+        go on.
         """
         head, tail = _NO_HEAD, b""
         decode_string: Any = None
         append: Any = None
-        unknown: _UnknownRun | None = None
+        after_unknown = False
         for index, line in enumerate(lines):
             rest = line.removeprefix(head)  # the line itself where it has no such head
             if rest is not line:
@@ -152,18 +117,17 @@ class Intake:
                         continue
                     except Refused:
                         pass  # not one string: the line is decoded as a whole
-            if is_blank(line) or (unknown is not None and unknown.take(line)):
+            if is_blank(line):
                 continue
-            try:
-                params = decode_update(line).params
-            except Refused:
-                unknown = _begun(drafts, line)
-                if unknown is None and not take_odd(line, index):
+            params = read_update(line, unknown_first=after_unknown)
+            if params is None:
+                if not take_odd(line, index):
                     return index + 1
-                head = head if unknown else _NO_HEAD  # the drafts may be others behind odd lines
+                head = _NO_HEAD  # the drafts may be others now
                 continue
             event: Any = params.update
             drafts.reduce(params.session_id, event)
+            after_unknown = type(event) is wire.Unknown
             if type(event) in _STRINGS:
                 envelope = self._envelope(line, params.session_id, event)
                 if envelope is not None:
@@ -198,23 +162,6 @@ class Intake:
         if len(self._envelopes) >= _ENVELOPES_KEPT:
             self._envelopes.clear()
         self._envelopes[envelope.chunk] = self._former[envelope.chunk[0]] = envelope
-
-
-def _begun(drafts: Drafts, line: bytes) -> _UnknownRun | None:
-    """Take an update that nobody knows; return the run that it may begin, `None` if it is known."""
-    found = decode_unknown(line)
-    if found is None:
-        return None
-    session_id, update = found
-    append = drafts.draft(session_id).unknown
-    append(update)
-    raw = raw_update(line)
-    start = line.rfind(raw)  # the last: of keys that are there twice, the last counts
-    place = line.find(TAG_KEY, start)
-    tag = _string()(line, place + len(TAG_KEY)) if place >= 0 else None
-    beginning = line[: tag.end()] if tag else line  # all of it: a run of lines that are the same
-    tail = line[start + len(raw) :]
-    return _UnknownRun(beginning, start, -len(tail), tail, append)
 
 
 def _carried_over(former: _Envelope, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:

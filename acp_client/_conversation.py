@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from . import _events as facts
 from . import wire
-from ._decode import Report, decode_result, within
+from ._decode import Report, decode_result, ignored, within
+from ._jsonrpc import result_class
 from ._requests import (
     MALFORMED,
     AgentRequest,
@@ -24,15 +25,6 @@ from ._requests import (
     RequestReceived,
     Told,
 )
-
-RESULTS: Final[dict[str, Any]] = {
-    "initialize": wire.InitializeResponse,
-    "session/new": wire.NewSessionResponse,
-    "session/prompt": wire.PromptResponse,
-    "session/resume": wire.ResumeSessionResponse,
-    "session/set_config_option": wire.SetSessionConfigOptionResponse,
-}
-"""The class of a request's result; that of any other request stays `wire.Json`."""
 
 
 class Conversation:
@@ -156,11 +148,26 @@ def _answer(request: ClientRequest, response: wire.Response, number: int, report
         return response.error
     if response.result is None:
         return MALFORMED
-    kind = RESULTS.get(request.method)
+    kind = result_class(request.method)
     if kind is None:
         return response.result
+    report = report if request.method in _REPORTED else ignored
     result = decode_result(kind, response.result, number, report)
+    if result is None and kind.__struct_fields__ == ("meta",):
+        return kind()  # it acknowledges the request, and has nothing else to say
     return MALFORMED if result is None else result
+
+
+_REPORTED: Final = frozenset(
+    {
+        "initialize",
+        "session/new",
+        "session/prompt",
+        "session/resume",
+        "session/set_config_option",
+    }
+)
+"""Requests whose results the state depends on: what is wrong in them is a problem."""
 
 
 def _opened(request: ClientRequest, answer: Any) -> list[Told]:

@@ -223,7 +223,7 @@ def _state_update(draft: Draft, update: wire.StateUpdate | wire.UnknownStateUpda
     was_idle = before is None or state_name(before) == "idle"
     if was_idle and state_name(update) != "idle":
         draft.set(foreground_start=draft.entry_count)
-    draft.set(state=update.normalized() if isinstance(update, wire.StateUpdate) else update)
+    draft.set(state=update)
 
 
 def _usage_update(draft: Draft, update: wire.UsageUpdate) -> None:

@@ -10,8 +10,7 @@ draft per session, and each touched session gets one new snapshot at the end. Wh
 itself it follows like what is passed to `sent`, so both ways end in the same state.
 
 Which version of the protocol the messages are of, and what they mean, is the business of
-`_versions`. Lines that may settle the version are followed one by one; all others of v2 take the
-hot path.
+`_versions`. Lines of v1 are followed one by one; those of v2 take the hot path.
 
 Ids of the store's own requests are strings with a prefix of their own, so that they never meet
 those that a transport counts.
@@ -473,17 +472,17 @@ class Store(ClientCalls):
         first = self._line + 1
         self._line += len(lines)
         taken = 0
-        if self._messages.is_v2:
-            take_refused = partial(self._receive_refused, batch, first)
-            taken = self._intake.take(batch.drafts, lines, take_refused)
+        if self.protocol == "v2":
+            take_odd = partial(self._receive_refused, batch, first)
+            taken = self._intake.take(batch.drafts, lines, take_odd)
         for number, line in enumerate(lines[taken:], first + taken):
             if not is_blank(line):
                 self._follow(batch, line, number)
 
     def _receive_refused(self, batch: _Batch, first: int, line: bytes, index: int) -> bool:
-        """Handle a line that is no well-formed session update; return whether v2 goes on."""
-        self._reduce(batch, self._messages.follow_refused(line, first + index, self._report))
-        return self._messages.is_v2
+        """Follow a line of v2 that is not a well-formed update; return whether v2 goes on."""
+        self._follow(batch, line, first + index, is_refused=True)
+        return self.protocol == "v2"
 
     def _follow(
         self,
@@ -493,10 +492,16 @@ class Store(ClientCalls):
         *,
         sent: bool = False,
         unterminated: bool = False,
+        is_refused: bool = False,
     ) -> None:
         """Reduce what a line says, one of the agent's or one that was `sent`."""
         told = self._messages.follow(
-            line, number, self._report, sent=sent, unterminated=unterminated
+            line,
+            number,
+            self._report,
+            sent=sent,
+            unterminated=unterminated,
+            is_refused=is_refused,
         )
         self._reduce(batch, told)
 

@@ -24,6 +24,7 @@ from ._framing import TOO_LONG
 from ._json import NotJson, TooDeep, parse
 from ._limits import DEFAULT_LIMITS
 from ._requests import AgentRequests, ClientRequests, Told
+from ._typed import V1_UPDATE_TAGS
 
 if TYPE_CHECKING:
     from ._v1 import TranslationV1
@@ -35,7 +36,7 @@ PROTOCOLS: Final = get_args(Protocol)
 _V2: Final = 2
 
 _VERSION_KEY: Final = b"protocolVersion"
-_MARKS_OF_V1: Final = (b'"tool_call"', b'"plan"', b'"current_mode_update"', b'"toolCall"')
+_MARKS_OF_V1: Final = tuple(f'"{mark}"'.encode() for mark in (*V1_UPDATE_TAGS, "toolCall"))
 """What is in a line that only v1 has: parsing every odd line again would be slow.
 
 A chunk without a message id is a problem already.
@@ -73,11 +74,6 @@ class VersionedConnection:
         """Return the method and the parameters that set an option."""
         return self.routes.option_call(session_id, config_id, value)
 
-    @property
-    def is_v2(self) -> bool:
-        """Whether messages go as v2, settled or not."""
-        return self._translation is None
-
     def assume(self, protocol: Protocol) -> list[Told]:
         """Read what comes as a version that something else has shown, unless it is settled."""
         return [] if self._is_settled else self._settle(protocol == "v1")
@@ -95,36 +91,26 @@ class VersionedConnection:
         *,
         sent: bool = False,
         unterminated: bool = False,
+        is_refused: bool = False,
     ) -> list[Told]:
-        """Return what a line says, one of the agent's or one that the client `sent`."""
+        """Return what a line says, one of the agent's or one that the client `sent`.
+
+        `is_refused` says that it is not a well-formed session update: that was tried already.
+        """
         if data == TOO_LONG:
             if not sent:
                 report(Problem(number, "too_long", "$", "is longer than the limit"))
             return []
         told = [] if self._is_settled else self._learn(data, sent)
-        if self._translation is None:
-            read = self._sent_v2 if sent else self._received_v2
-            return [*told, *read(data, number, report, unterminated)]
-        followed = self._translation.followed
-        return [*told, *followed(data, number, report, sent=sent, unterminated=unterminated)]
-
-    def follow_refused(self, data: bytes, number: int, report: Report) -> list[Told]:
-        """Return what a line of v2 says that the typed decoder has refused."""
-        if data == TOO_LONG or (not self._is_settled and _VERSION_KEY in data):
-            return self.follow(data, number, report)
-        message = decode_refused(data, number, report)
+        if self._translation is not None:
+            followed = self._translation.followed
+            return [*told, *followed(data, number, report, sent=sent, unterminated=unterminated)]
+        if sent:
+            return [*told, *self._conversation.sent(decode_line(data, 0, ignored, sent=True))]
+        decode = decode_refused if is_refused else decode_line
+        message = decode(data, number, report, unterminated=unterminated)
         self._warn(data, number, report)
-        return self._conversation.received(message, number, report)
-
-    def _sent_v2(self, data: bytes, number: int, report: Report, unterminated: bool) -> list[Told]:
-        return self._conversation.sent(decode_line(data, 0, ignored, sent=True))
-
-    def _received_v2(
-        self, data: bytes, number: int, report: Report, unterminated: bool
-    ) -> list[Told]:
-        message = decode_line(data, number, report, unterminated=unterminated)
-        self._warn(data, number, report)
-        return self._conversation.received(message, number, report)
+        return [*told, *self._conversation.received(message, number, report)]
 
     def _warn(self, data: bytes, number: int, report: Report) -> None:
         """Report, once, that this cannot be v2."""

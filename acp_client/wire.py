@@ -39,6 +39,7 @@ from typing import (
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import force_setattr
 
 from ._errors import InvalidValueError
 from ._json import Json
@@ -795,7 +796,8 @@ _StopReason = Literal[
 class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_update"):
     """The session's foreground work, and the background work beside it.
 
-    `stop_reason` and `usage` belong to `idle` alone, `error` to the stop reason `error`.
+    `stop_reason` and `usage` belong to `idle` alone, `error` to the stop reason `error`: elsewhere
+    they are dropped.
     """
 
     state: Literal["running", "idle", "requires_action"]
@@ -805,14 +807,13 @@ class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_
     error: Lenient[Error] = None
     usage: Lenient[Usage] = None
 
-    def normalized(self) -> StateUpdate:
-        """Return the state without keys that do not belong to it."""
-        idle = self.state == "idle"
-        reason, usage = (self.stop_reason, self.usage) if idle else (None, None)
-        error = self.error if reason == "error" else None
-        if reason == self.stop_reason and error is self.error and usage is self.usage:
-            return self
-        return StateUpdate(self.state, self.background, self.meta, reason, error, usage)
+    def __post_init__(self) -> None:
+        """Drop what does not belong to the state."""
+        if self.state != "idle":
+            force_setattr(self, "stop_reason", None)
+            force_setattr(self, "usage", None)
+        if self.stop_reason != "error":
+            force_setattr(self, "error", None)
 
 
 class ToolCallContentChunk(_Patch, frozen=True, gc=False, tag="tool_call_content_chunk"):

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from traffic import chunk_line, snapshots, told, update_line
 
 import acp_client
-from acp_client import Limits, Snapshot, Store, apply
-from acp_client import _chunk_runs as _intake
+from acp_client import Limits, Snapshot, Store, _decode, apply
 from acp_client._chunk_runs import Intake
-from acp_client._decode import decode_update
 from acp_client._reducer import Drafts
+from acp_client._typed import decode_update
 
 # Ways to write a chunk, some of them meant to mislead: the id or the text in other places too, in
 # another order, twice, escaped, in keys that nobody defines. Of doubled keys the last one wins.
@@ -269,7 +268,7 @@ class CountedDecodes:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        monkeypatch.setattr(_intake, "decode_update", self._decode)
+        monkeypatch.setattr(_decode, "decode_update", self._decode)
 
     def _decode(self, line: bytes) -> Any:
         self.count += 1
@@ -378,7 +377,7 @@ def test_blank_lines_are_counted_and_not_decoded(
         decoded.append(line)
         return decode_update(line)
 
-    monkeypatch.setattr(_intake, "decode_update", counted)
+    monkeypatch.setattr(_decode, "decode_update", counted)
     store = Store(protocol=protocol)
     store.receive(b"\n \r\n\t\n" * 100 + b"{\n")
     assert [problem.line for problem in store.problems] == [301]

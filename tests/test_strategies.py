@@ -433,7 +433,7 @@ KINDS = [
     "received session/request_permission",
     "received $/cancel_request",
     "received session/hologram",
-    "received fs/read_text_file",
+    "received _example.com/read",
     "received elicitation/complete",
     "sent result of session/request_permission",
     "sent error of session/request_permission",

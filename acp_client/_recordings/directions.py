@@ -22,48 +22,9 @@ from typing import Final
 
 import msgspec
 
+from .._jsonrpc import METHODS
 from .json_slices import Members, NotJson, elements, members, members_if_any, string, value
 
-_CLIENT_METHODS: Final = frozenset(
-    {
-        "initialize",
-        "authenticate",
-        "logout",
-        "auth/login",
-        "auth/logout",
-        "auth/status",
-        "session/archive",
-        "session/cancel",
-        "session/close",
-        "session/delete",
-        "session/fork",
-        "session/list",
-        "session/load",
-        "session/new",
-        "session/prompt",
-        "session/resume",
-        "session/set_config_option",
-        "session/set_mode",
-        "session/set_model",
-        "session/set_title",
-        "session/status",
-        "session/unarchive",
-        "terminal/cancel",
-        "tool_call/cancel",
-    }
-)
-_AGENT_METHODS: Final = frozenset(
-    {
-        "auth/status_update",
-        "session/request_permission",
-        "session/update",
-        "terminal/create",
-        "terminal/kill",
-        "terminal/output",
-        "terminal/release",
-        "terminal/wait_for_exit",
-    }
-)
 _FORWARDED: Final = frozenset(
     {
         "proxy/successor",
@@ -80,6 +41,7 @@ _FORWARDED: Final = frozenset(
 
 _CLIENT_AREAS: Final = ("document/", "nes/", "providers/")
 _AGENT_AREAS: Final = ("elicitation/", "fs/", "session/elicitation")
+"""What methods begin with that are not in the table: drafts of the protocol had them."""
 
 _CLIENT_RESULTS: Final = frozenset({"action", "exitCode", "outcome", "output", "terminalId"})
 _AGENT_RESULTS: Final = frozenset(
@@ -125,11 +87,12 @@ def word_sent(word: str) -> bool | None:
 
 def method_sent(method: str) -> bool | None:
     """Tell whether the client calls this method; None if it is not known whose it is."""
-    if method in _CLIENT_METHODS or method.startswith(_CLIENT_AREAS):
+    if method in METHODS:
+        caller = METHODS[method].caller
+        return None if caller == "both" else caller == "client"
+    if method.startswith(_CLIENT_AREAS):
         return True
-    if method in _AGENT_METHODS or method.startswith(_AGENT_AREAS):
-        return False
-    return None
+    return False if method.startswith(_AGENT_AREAS) else None
 
 
 def method_of(message: Members) -> str | None:

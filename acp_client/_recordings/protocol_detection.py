@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from .._json import NotJson, TooDeep, parse
+from .._jsonrpc import METHODS
 from .._v1 import is_only_v1
 from .._versions import Protocol
 
@@ -73,16 +74,18 @@ _UPDATES: Final[dict[str, str]] = {
 }
 """Updates that v1 does not have, with what they cannot do without."""
 
-_CALLS: Final = frozenset({"auth/login", "auth/logout", "terminal/cancel", "tool_call/cancel"})
-
 
 def is_only_v2(message: Fields, *, sent: bool = False) -> bool:
     """Return whether a message can only be of v2; `sent` says that the client wrote it."""
     method, params = message.get("method"), _fields(message.get("params"))
     if isinstance(method, str):
         check = (_SENT if sent else _RECEIVED).get(method)
-        return check(params) if check else method in _CALLS
+        return check(params) if check else _is_call(method)
     return not sent and _is_result(_fields(message.get("result")))
+
+
+def _is_call(method: str) -> bool:
+    return method in METHODS and METHODS[method].only == "v2"
 
 
 def _fields(value: Any) -> Fields:

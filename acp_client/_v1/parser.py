@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from .. import wire
-from .._decode import LineReader, Report, within
+from .._decode import NOTHING, PartReader, each_message, read_message, within
 from .._errors import Problem
 from . import shapes
 from .diffs import is_old_diff
@@ -22,37 +22,25 @@ CONTENT: Final = "$.params.update.content"
 """Where the content is in the message that most updates come in."""
 
 
-class ReaderV1(LineReader):
+class ReaderV1(PartReader):
     """Reads one line, and structures what is in it."""
-
-    def __init__(self, number: int, report: Report) -> None:
-        super().__init__(number, report, {})
 
     def messages(self, data: bytes, unterminated: bool) -> list[tuple[Any, ReaderV1]]:
         """Read the messages of the line, each with the reader of its parts."""
-        message = self.read(data, unterminated)
+        value = self.json(data, unterminated=unterminated)
+        message = None if value is NOTHING else each_message(value, self, _read_message)
         if not isinstance(message, wire.Batch):
             return [(message, self)]
         placed = zip(message.places, message, strict=True)
-        return [(each, ReaderV1(self._number, within(self._report, at))) for at, each in placed]
-
-    def _message(self, value: Any, path: str) -> Any:
-        if isinstance(value, dict):
-            if "result" in value and value.get("error", value) is None:
-                del value["error"]
-            value.setdefault("jsonrpc", "2.0")
-        return super()._message(value, path)
-
-    def _params(self, kind: Any, value: dict[str, Any], path: str) -> Any:
-        return value.get("params")
+        return [(each, ReaderV1(self.number, within(self.report, at))) for at, each in placed]
 
     def rejected(self, path: str, reason: str) -> None:
         """Report something that cannot be used."""
-        self._problem("rejected", path, reason)
+        self.problem("rejected", path, reason)
 
     def replaced(self, path: str, reason: str) -> None:
         """Report something in the place of which something else is used."""
-        self._problem("defaulted", path, reason)
+        self.problem("defaulted", path, reason)
 
     def event(self, update: dict[str, Any]) -> Any:
         """Structure a session update in the shape of v2; `None` if it is malformed."""
@@ -61,9 +49,9 @@ class ReaderV1(LineReader):
     def attempt(self, update: dict[str, Any]) -> Any:
         """Structure a session update of v2; `None`, and no problem, if it cannot be read as one."""
         found: list[Problem] = []
-        event = ReaderV1(self._number, found.append).event(update)
+        event = ReaderV1(self.number, found.append).event(update)
         for problem in found if event is not None else ():
-            self._report(problem)
+            self.report(problem)
         return event
 
     def block(self, block: Any, path: str = CONTENT) -> wire.ContentBlock | None:
@@ -105,3 +93,16 @@ class ReaderV1(LineReader):
 
     def _union(self, value: Any, kind: Any, path: str) -> Any:
         return self.structure(value, kind, path)
+
+
+def _read_message(value: Any, path: str, reader: PartReader) -> Any:
+    """Read a message as in v2, after two things are forgiven."""
+    if isinstance(value, dict):
+        if "result" in value and value.get("error", value) is None:
+            del value["error"]
+        value.setdefault("jsonrpc", "2.0")
+    return read_message(value, path, reader, _raw_params)
+
+
+def _raw_params(value: dict[str, Any], path: str, reader: PartReader) -> Any:
+    return value.get("params")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from .._jsonrpc import METHODS
+
 Fields = dict[str, Any]
 
 UPDATES: Final[dict[str, tuple[str, type]]] = {
@@ -18,18 +20,6 @@ UPDATES: Final[dict[str, tuple[str, type]]] = {
 }
 """Updates that v2 does not have, with what they cannot do without."""
 
-_CALLS: Final = frozenset(
-    {
-        "authenticate",
-        "session/load",
-        "session/set_mode",
-        "session/set_model",
-        "terminal/create",
-        "terminal/output",
-        "terminal/wait_for_exit",
-    }
-)
-
 
 def is_only_v1(message: Any, *, sent: bool = False) -> bool:
     """Return whether a message can only be of v1; `sent` says that the client wrote it."""
@@ -38,8 +28,12 @@ def is_only_v1(message: Any, *, sent: bool = False) -> bool:
     method, params = message.get("method"), _fields(message.get("params"))
     if isinstance(method, str):
         check = None if sent else _NOTIFIED.get(method)
-        return check(params) if check else method in _CALLS and "id" in message
+        return check(params) if check else _is_call(method) and "id" in message
     return not sent and _is_result(_fields(message.get("result")))
+
+
+def _is_call(method: str) -> bool:
+    return method in METHODS and METHODS[method].only == "v1"
 
 
 def _fields(value: Any) -> Fields:

@@ -20,8 +20,8 @@ from traffic import BUNDLED, SHARED, deliver, deliveries, documents, replayed, s
 
 import acp_client
 from acp_client import Snapshot, Store, _lenient, decode
-from acp_client._decode import Refused, decode_update
 from acp_client._recordings.reading import read_recording
+from acp_client._typed import Refused, decode_update
 
 FOLDER = SHARED / "recordings" / "v2"
 RECORDINGS = [

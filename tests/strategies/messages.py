@@ -119,7 +119,7 @@ IDLE_TALK: tuple[JsonObject, ...] = (
     notify("elicitation/complete", {"elicitationId": "a"}),
     notify("_example.com/x", None),
     request("x", "_example.com/x", {"sessionId": "s1"}),
-    request(-1, "fs/read_text_file", {"sessionId": "s1", "path": "/a"}),
+    request(-1, "_example.com/read", {"sessionId": "s1", "path": "/a"}),
     request("y", "elicitation/create", {"mode": "_x", "sessionId": "s1", "message": "m"}),
 )
 # Messages in the wrong place: an update that is a request, a question that cannot be answered.

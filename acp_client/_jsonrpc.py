@@ -1,0 +1,154 @@
+"""JSON-RPC 2.0: the table of the protocol's methods, and the shape of a message.
+
+`METHODS` is the only table of methods in the package. Whoever needs to know who calls a method,
+which version has it, or of which class its parameters and its result are, looks there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from . import wire
+from ._json import LARGEST_INTEGER
+
+Caller = Literal["client", "agent", "both"]
+
+
+class Method(Struct, frozen=True):
+    """A method of the protocol.
+
+    `params` and `result` are wire classes; where there is none, they stay `wire.Json`. `only` is
+    the version that alone has the method.
+    """
+
+    caller: Caller
+    params: Any = None
+    result: Any = None
+    is_notification: bool = False
+    only: Literal["v1", "v2"] | None = None
+
+
+METHODS: Final[Mapping[str, Method]] = {
+    "$/cancel_request": Method("both", wire.CancelRequestNotification, is_notification=True),
+    # The connection
+    "initialize": Method("client", None, wire.InitializeResponse),
+    "auth/login": Method("client", wire.LoginAuthRequest, wire.LoginAuthResponse, only="v2"),
+    "auth/logout": Method("client", None, wire.LogoutAuthResponse, only="v2"),
+    "auth/status": Method("client"),
+    "auth/status_update": Method("agent", is_notification=True),
+    "authenticate": Method("client", wire.LoginAuthRequest, wire.LoginAuthResponse, only="v1"),
+    "logout": Method("client", None, wire.LogoutAuthResponse, only="v1"),
+    "mcp/message": Method("both"),
+    "providers/disable": Method("client"),
+    "providers/list": Method("client"),
+    "providers/set": Method("client"),
+    # The list of sessions
+    "session/archive": Method("client"),
+    "session/close": Method("client", wire.CloseSessionRequest, wire.CloseSessionResponse),
+    "session/delete": Method("client", wire.DeleteSessionRequest, wire.DeleteSessionResponse),
+    "session/fork": Method("client"),
+    "session/list": Method("client", wire.ListSessionsRequest, wire.ListSessionsResponse),
+    "session/load": Method("client", None, wire.ResumeSessionResponse, only="v1"),
+    "session/new": Method("client", None, wire.NewSessionResponse),
+    "session/resume": Method("client", wire.ResumeSessionRequest, wire.ResumeSessionResponse),
+    "session/set_title": Method("client"),
+    "session/status": Method("client"),
+    "session/unarchive": Method("client"),
+    # What happens in one
+    "elicitation/complete": Method(
+        "agent", wire.CompleteElicitationNotification, is_notification=True
+    ),
+    "elicitation/create": Method("agent", wire.CreateElicitationRequest),
+    "session/cancel": Method("client", wire.CancelSessionNotification, is_notification=True),
+    "session/prompt": Method("client", wire.SentPromptRequest, wire.PromptResponse),
+    "session/request_permission": Method("agent", wire.RequestPermissionRequest),
+    "session/set_config_option": Method(
+        "client", wire.SetSessionConfigOptionRequest, wire.SetSessionConfigOptionResponse
+    ),
+    "session/set_mode": Method("client", only="v1"),
+    "session/set_model": Method("client", only="v1"),
+    "session/update": Method("agent", wire.UpdateSessionNotification, is_notification=True),
+    "terminal/cancel": Method(
+        "client", wire.CancelTerminalRequest, wire.CancelTerminalResponse, only="v2"
+    ),
+    "tool_call/cancel": Method(
+        "client", wire.CancelToolCallRequest, wire.CancelToolCallResponse, only="v2"
+    ),
+    # What an agent of v1 asks of the editor
+    "fs/read_text_file": Method("agent", only="v1"),
+    "fs/write_text_file": Method("agent", only="v1"),
+    "terminal/create": Method("agent", only="v1"),
+    "terminal/kill": Method("agent", only="v1"),
+    "terminal/output": Method("agent", only="v1"),
+    "terminal/release": Method("agent", only="v1"),
+    "terminal/wait_for_exit": Method("agent", only="v1"),
+}
+
+
+def params_class(method: str, *, sent: bool, is_request: bool) -> Any:
+    """Return the class of a call's parameters, `None` where they stay as they came.
+
+    `sent` says that the client calls. A notification with the method of a request, or the other way
+    round, is not a call of the protocol.
+    """
+    found = METHODS.get(method)
+    if found is None or found.is_notification is is_request:
+        return None
+    return None if found.caller == ("agent" if sent else "client") else found.params
+
+
+def result_class(method: str) -> Any:
+    """Return the class of a request's result, `None` where it stays as it came."""
+    found = METHODS.get(method)
+    return None if found is None else found.result
+
+
+# --- Messages ---
+
+
+class Fault(Struct, frozen=True):
+    """Where a message is malformed, and why."""
+
+    path: str
+    reason: str
+
+
+def fault_of_message(value: Any) -> Fault | None:
+    """Return why a JSON value is neither a call nor an answer, if it is not."""
+    if not isinstance(value, dict):
+        return Fault("", "is not object")
+    if "id" in value and request_id(value["id"]) is None and not _is_error_without_id(value):
+        return Fault(".id", "is neither string nor integer")
+    if "method" not in value:
+        return None if "id" in value else Fault("", "has neither method nor id")
+    if value.get("jsonrpc") != "2.0":
+        return Fault(".jsonrpc", 'is not "2.0"')
+    return None if isinstance(value["method"], str) else Fault(".method", "is not string")
+
+
+def fault_of_answer(value: dict[str, Any], error: wire.Error | None) -> Fault | None:
+    """Return why an answer cannot be used, if it cannot; `error` is its error as it was read."""
+    if value.get("jsonrpc") != "2.0":
+        return Fault(".jsonrpc", 'is not "2.0"')
+    if ("result" in value) == ("error" in value):
+        return Fault("", "is not an answer with either a result or an error")
+    if "error" in value and error is None:
+        return Fault(".error", "is not an error with code and message")
+    return None
+
+
+def _is_error_without_id(value: dict[str, Any]) -> bool:
+    """Return whether the peer says that it could not read something (JSON-RPC 2.0, section 5)."""
+    return value["id"] is None and "error" in value and "method" not in value
+
+
+def request_id(value: Any) -> wire.RequestId | None:
+    """Return an id as JSON-RPC compares it (`1.0` is `1`), or `None` for what is not an id."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) <= LARGEST_INTEGER else None
+    return int(value) if isinstance(value, float) and value.is_integer() else None

@@ -130,7 +130,7 @@ if typing.TYPE_CHECKING:
         state_hash,
     )
     from ._memory import Memory
-    from ._recordings import Feeder, Frame, Recording, feed, read_recording
+    from ._recordings import Frame, Player, Recorder, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
     from ._terminal_text import terminal_text
 
@@ -173,8 +173,9 @@ _MODULES_LOADED_LATER = {
     ),
     "_memory": ("Memory",),
     "_recordings": (
-        "Feeder",
         "Frame",
+        "Player",
+        "Recorder",
         "Recording",
         "feed",
         "read_recording",
@@ -226,7 +227,6 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "EntryChanged",
     "Event",
     "FailedRequest",
-    "Feeder",
     "Finding",
     "Frame",
     "Handler",
@@ -257,6 +257,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Phase",
     "PlanChanged",
     "Plans",
+    "Player",
     "Position",
     "Problem",
     "ProblemKind",
@@ -267,6 +268,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "PromptSent",
     "PromptUncertain",
     "Reader",
+    "Recorder",
     "Recording",
     "RecordingError",
     "Redaction",

@@ -151,15 +151,16 @@ def main() -> None:
     if len(sys.argv) > 2:
         sys.exit("usage: python emulated_terminal.py [RECORDING]")
     store = acp_client.Store(limits=acp_client.Limits(terminal_bytes=MOST_BYTES))
-    screens, feeder = Screens(), acp_client.Feeder(store)
+    screens = Screens()
     store.subscribe(screens.draw)
     try:
         with open(sys.argv[1] if sys.argv[1:] else 0, "rb") as stream:
-            # One at a time: of a batch nobody tells which output came before a new size.
-            feeder.play(acp_client.read_recording(stream), before=lambda _: feeder.flush())
+            player = acp_client.Player(store, acp_client.read_recording(stream))
+            # Line by line: a batch does not say which output came before a new size.
+            while player.play(until=player.line + 1):
+                pass
     except (OSError, acp_client.RecordingError) as error:
         sys.exit(acp_client.escape(str(error), keep_newlines=False))
-    feeder.end()
     for session in store.sessions:
         for terminal in store.snapshot(session).terminals:
             print(screens.text(session, terminal), end="\n\n")

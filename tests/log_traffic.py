@@ -11,6 +11,7 @@ from traffic import BUNDLED, SHARED
 
 import acp_client
 from acp_client import Frame, Store, read_recording
+from acp_client._recordings.playback import Feeder
 
 _LONG = (pytest.mark.shared, pytest.mark.long)
 
@@ -52,7 +53,7 @@ def read(path: Path) -> list[Frame]:
 def reduced(frames: Iterable[Frame], protocol: Any = None) -> Store:
     """Feed frames to a store, numbered as they come."""
     store = Store(protocol=protocol)
-    feeder = acp_client.Feeder(store)
+    feeder = Feeder(store)
     for number, frame in enumerate(frames, 1):
         feeder.take(Frame(number, frame.sent, frame.data))
     feeder.end()

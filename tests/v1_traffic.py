@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import acp_client
-from acp_client import Compaction, Feeder, Message, Snapshot, Store, ToolCall, to_document, to_json
+from acp_client import Compaction, Message, Snapshot, Store, ToolCall, to_document, to_json
+from acp_client._recordings.playback import Feeder
 
 Frame = tuple[bool, bytes]
 Json = dict[str, Any]

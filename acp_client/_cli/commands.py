@@ -124,6 +124,7 @@ def commands() -> None:
     """Read recorded traffic of the Agent Client Protocol.
 
     FILE is a recording of any known format, plain or gzip; - or nothing is the standard input.
+    The format is recognised by what is in FILE, and `convert --verbose` says by what.
     """
 
 
@@ -158,9 +159,9 @@ protocol_option = click.option(
 @click.option(
     "--at",
     "until",
-    metavar="N|TIME",
+    metavar="N|TIME|+S",
     type=Moment(),
-    help="Stop after N lines of FILE, or at a time such as 2026-03-12T09:30:00Z.",
+    help="Stop after N lines of FILE, at a time such as 2026-03-12T09:30:00Z, or after S seconds.",
 )
 @format_option
 @protocol_option
@@ -230,13 +231,17 @@ def _report(file: str, format_name: str | None, protocol: Protocol | None) -> Re
     help="Where to write; - is the standard output, a name in .gz is packed.",
 )
 @format_option
-def convert(file: str, output: str, format_name: str | None) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Say why FILE was taken for its format.")
+def convert(file: str, output: str, format_name: str | None, verbose: bool) -> None:
     """Write a recording as enveloped NDJSON.
 
     A line is {"dir": "send" or "recv", "ts": milliseconds, "message": ...}.
     """
     with opened(file) as source, progress(source):
         recording = recording_of(source, format_name)
+        if verbose:
+            why = f"{file} is {recording.format} ({recording.layout}): {recording.reason}"
+            click.echo(f"acp-client: {escape(why, keep_newlines=False)}", err=True)
         count = 0
         with written(output, source) as target:
             for frame in recording:

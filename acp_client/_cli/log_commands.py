@@ -25,7 +25,7 @@ from .._log_tools import (
     sarif_document,
     state_hash,
 )
-from .._recordings import Feeder, Frame, write_envelope
+from .._recordings import Feeder, Frame, Stop, write_envelope
 from .._snapshot import Snapshot
 from .._storage import to_document, to_json
 from .._store import Store
@@ -282,11 +282,11 @@ def journal_append(
 
 @journal_commands.command("hash")
 @file_argument
-@click.option("--at", "moment", metavar="N|TIME", type=Moment(), help="At a line, or a time.")
+@click.option("--at", "moment", metavar="N|TIME|+S", type=Moment(), help="At a line, or a time.")
 @format_option
 @protocol_option
 def journal_hash(
-    file: str, moment: int | float | None, format_name: str | None, protocol: Protocol | None
+    file: str, moment: Stop | None, format_name: str | None, protocol: Protocol | None
 ) -> None:
     r"""Print a hash of the state of each session, the same on every machine.
 
@@ -298,11 +298,7 @@ def journal_hash(
     store = Store(limits=LIMITS, protocol=protocol)
     feeder = Feeder(store)
     with opened(file) as source, progress(source):
-        feeder.play(
-            recording_of(source, format_name),
-            until=moment if isinstance(moment, int) else None,
-            until_time=moment if isinstance(moment, float) else None,
-        )
+        feeder.play(recording_of(source, format_name), stop=moment)
     feeder.end()
     _print_lines(f"{state_hash(store.snapshot(one))}  {one}" for one in store.sessions)
 

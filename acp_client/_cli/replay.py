@@ -12,7 +12,7 @@ import attrs
 import click
 
 from .._limits import Limits
-from .._recordings import Feeder, Frame, Recording
+from .._recordings import Feeder, Frame, Recording, Stop
 from .._snapshot import Snapshot
 from .._storage import to_document, to_json
 from .._store import Store
@@ -38,7 +38,7 @@ class Wish:
     format_name: str | None
     protocol: Protocol | None
     session: str | None
-    until: int | float | None
+    until: Stop | None
     full: bool
     follow: bool
     speed: float | None
@@ -126,13 +126,7 @@ class _Played:
             self.recording = recording_of(source, wish.format_name)
             source.before_read = before_read or source.before_read
             try:
-                moment = wish.until
-                self.feeder.play(
-                    self.recording,
-                    until=moment if isinstance(moment, int) else None,
-                    until_time=moment if isinstance(moment, float) else None,
-                    before=before_frame,
-                )
+                self.feeder.play(self.recording, stop=wish.until, before=before_frame)
             except KeyboardInterrupt:
                 if not wish.follow and wish.speed is None:
                     raise

@@ -9,6 +9,7 @@ shrinks or another takes its place, which makes it `restarted`. A pipe ends when
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import time
@@ -19,7 +20,7 @@ from typing import BinaryIO, Final, TextIO, cast
 import click
 
 from .._errors import RecordingError
-from .._recordings import Recording, date_and_time, read_recording
+from .._recordings import Recording, Stop, date_and_time, read_recording
 from .._text import escape
 
 STANDARD_INPUT: Final = "-"
@@ -44,22 +45,24 @@ def _nothing() -> None:
     """Do nothing before a read."""
 
 
-class Moment(click.ParamType[int | float]):
-    """A place in a recording: the number of a line, or a date and time in ISO form."""
+class Moment(click.ParamType[Stop]):
+    """A place in a recording: the number of a line, a date and time in ISO form, or `+` seconds."""
 
     name = "moment"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | float:
-        """Return a line as an integer, a time as seconds since 1970."""
+    ) -> Stop:
+        """Return where to stop."""
         text = str(value)
         if text.isascii() and text.isdigit():
-            return int(text)
+            return Stop(line=int(text))
+        if re.fullmatch(r"\+\d+(\.\d+)?", text, re.ASCII):
+            return Stop(seconds=float(text))
         time = date_and_time(text)
         if time is None:
-            self.fail(f"{text!r} is neither the number of a line nor a date and time", param, ctx)
-        return time
+            self.fail(f"{text!r} is not a line, a date and time, or +SECONDS", param, ctx)
+        return Stop(time=time)
 
 
 class Source:

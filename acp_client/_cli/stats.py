@@ -102,6 +102,8 @@ class Report:
         counted = self.statistics
         return {
             "format": self.recording.format,
+            "layout": self.recording.layout,
+            "reason": self.recording.reason,
             "protocol": self.store.protocol,
             "bytes": self.file_bytes,
             "messageBytes": counted.message_bytes,

@@ -21,7 +21,7 @@ _LONG_AGO: Final = 1e9
 def report_lines(report: Report, layout: Layout) -> list[Span]:
     """Show a report, a few words to the line."""
     rows: list[tuple[str, Iterable[str]]] = [
-        ("Recording", [_recording(report, layout)]),
+        ("Recording", [_recording(report, layout), _reason(report)]),
         ("Duration", _duration(report, layout)),
         ("Received", [_kinds(report.statistics.received, layout)]),
         ("Sent", [_kinds(report.statistics.sent, layout)]),
@@ -50,6 +50,10 @@ def _recording(report: Report, layout: Layout) -> str:
     words.append(f"{counted(passed_over, 'value')} passed over" if passed_over else "")
     words.append("ends in the middle" if report.recording.torn else "")
     return layout.joined(words)
+
+
+def _reason(report: Report) -> str:
+    return f"{report.recording.layout}: {report.recording.reason}"
 
 
 def _duration(report: Report, layout: Layout) -> list[str]:

@@ -47,15 +47,20 @@ _BRACKETS_ALONE: Final = re.compile(rb"(?:[\[{]\s*){8}")
 
 @attrs.frozen
 class Recognised:
-    """A format, the layout of its values, and why: the number of the first that was recognised."""
+    """A format, the layout of its values, and why: the number of the first that was recognised.
+
+    The number is 0 where none was: the recording is empty, or its format was given.
+    """
 
     format: Format
     layout: Layout = LINES
-    number: int = 1
+    number: int = 0
 
     @property
     def reason(self) -> str:
         """The reason as a sentence."""
+        if not self.number:
+            return "nothing in it says otherwise"
         return f"{self.layout.place.format(self.number)} is {self.format.shape}"
 
     def is_known(self, data: bytes) -> bool:
@@ -199,9 +204,9 @@ def _by_values(layout: Layout, data: bytes, rows: Sequence[Format]) -> Recognise
 
 def _by_words(data: bytes, rows: Sequence[Format]) -> Recognised | None:
     """Recognise a raw stream of nothing but broken messages."""
-    lines = data.split(b"\n")
-    broken = any(line.startswith(b"{") and b'"jsonrpc"' in line for line in lines)
-    return Recognised(RAW) if broken and RAW in rows else None
+    lines = enumerate(data.split(b"\n"), 1)
+    broken = [n for n, line in lines if line.startswith(b"{") and b'"jsonrpc"' in line]
+    return Recognised(RAW, number=broken[0]) if broken and RAW in rows else None
 
 
 def _row_of(data: bytes, rows: Iterable[Format]) -> Format | None:

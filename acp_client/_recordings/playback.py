@@ -18,6 +18,9 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
+import attrs
+
+from .._errors import checked
 from .._store import Store
 from .frames import Frame
 from .protocol_detection import ProtocolDetector
@@ -33,8 +36,36 @@ def _nothing(_: Frame) -> None:
     """Do nothing before a frame is taken."""
 
 
+@attrs.frozen
+class Stop:
+    """Where playing stops: behind a line, at a time as frames have it, or after some seconds."""
+
+    line: int | None = None
+    time: float | None = None
+    seconds: float | None = None
+
+    def is_before(self, frame: Frame, begin: float | None) -> bool:
+        """Return whether a frame is beyond, in a recording that began at a time.
+
+        A frame without a time goes with the one before it.
+        """
+        if self.line is not None and frame.line > self.line:
+            return True
+        if frame.time is None:
+            return False
+        since_begin = 0.0 if begin is None else frame.time - begin
+        return _is_beyond(frame.time, self.time) or _is_beyond(since_begin, self.seconds)
+
+
+def _is_beyond(time: float, limit: float | None) -> bool:
+    return limit is not None and time > limit
+
+
 class Feeder:
-    """Feeds one store; `frames` counts, `seconds` tells how long the store worked."""
+    """Feeds one store; `frames` counts, `seconds` is how long the store worked.
+
+    `begin` is the time of the first frame that had one.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -45,6 +76,7 @@ class Feeder:
         self._detector = ProtocolDetector()
         self._held: list[tuple[Frame, bool]] = []
         self._held_size = 0
+        self.begin: float | None = None
         self.frames = 0
         self.seconds = 0.0
 
@@ -52,25 +84,20 @@ class Feeder:
         self,
         recording: Recording,
         *,
-        until: int | None = None,
-        until_time: float | None = None,
+        stop: Stop | None = None,
         before: Callable[[Frame], None] = _nothing,
     ) -> None:
-        """Take the frames of a recording: all, or those of the first `until` lines, or of a time.
-
-        Times are seconds since 1970; it ends with the first frame that is later.
-        """
+        """Take the frames of a recording: all, or those before it stops."""
         for frame in recording:
-            if until is not None and frame.line > until:
-                return
-            if until_time is not None and frame.time is not None and frame.time > until_time:
+            if stop is not None and stop.is_before(frame, self.begin):
                 return
             before(frame)
             self.take(frame, torn=recording.torn)
 
     def take(self, frame: Frame, *, torn: bool = False) -> None:
-        """Take one frame; `torn` tells that the recording is cut off, perhaps in it."""
+        """Take one frame; `torn` says that the recording is cut off, perhaps in it."""
         self.frames += 1
+        self.begin = frame.time if self.begin is None else self.begin
         if self._detector.found is not None:
             self._take(frame, torn)
             return
@@ -128,9 +155,74 @@ class Feeder:
         self.seconds += perf_counter() - started
 
 
-def feed(store: Store, recording: Recording, *, until: int | None = None) -> Feeder:
-    """Feed a recording and its end to a store; give the feeder, for what it counted."""
-    feeder = Feeder(store)
-    feeder.play(recording, until=until)
-    feeder.end()
-    return feeder
+class Player:
+    """Plays a recording into a store, step by step.
+
+    `play` goes on where the last call of it stopped, so that a slider or a test can move through
+    time:
+
+        player = acp_client.Player(store, acp_client.read_recording("session.ndjson"))
+        while player.play(seconds=player.seconds + 0.5):
+            draw(store)
+
+    and `player.play(until=player.line + 1)` goes line by line.
+
+    What the store would ask the agent or answer it while a recording is played is not sent: it was
+    answered then. Raises `InvalidValueError` for what is no store or no recording.
+    """
+
+    def __init__(self, store: Store, recording: Recording) -> None:
+        self._feeder = Feeder(checked(store, Store, "a store"))
+        self._recording = checked(recording, Recording, "what read_recording returned")
+        self._frames = iter(recording)
+        self._next: Frame | None = None
+        self._line = 0
+        self._has_ended = False
+        self._seconds = 0.0
+
+    @property
+    def line(self) -> int:
+        """How far `play` has come in lines of the file: where it stopped, or the last frame's."""
+        return self._line
+
+    @property
+    def seconds(self) -> float:
+        """How far `play` has come in the time of the recording: where it stopped, or its end."""
+        return self._seconds
+
+    def play(self, *, until: int | None = None, seconds: float | None = None) -> bool:
+        """Play on up to a line, or to a time; without either, to the end.
+
+        `until` is the last line of the file to play (in one document: the number of the message),
+        `seconds` counts from the first frame that has a time. Frames without a time are played with
+        the one before. Returns whether the recording goes on.
+        """
+        stop = Stop(line=until, seconds=seconds)
+        while (frame := self._frame()) is not None:
+            if stop.is_before(frame, self._feeder.begin):
+                self._next = frame
+                self._has_come_to(until, seconds)
+                self._feeder.flush()
+                return True
+            self._feeder.take(frame, torn=self._recording.torn)
+            begin = self._feeder.begin
+            since = None if frame.time is None or begin is None else frame.time - begin
+            self._has_come_to(frame.line, since)
+        if not self._has_ended:
+            self._has_ended = True
+            self._feeder.end()
+        return False
+
+    def _has_come_to(self, line: int | None, seconds: float | None) -> None:
+        self._line = max(self._line, line or 0)
+        self._seconds = max(self._seconds, seconds or 0.0)
+
+    def _frame(self) -> Frame | None:
+        """Return the next frame: the one that `play` stopped before, or another."""
+        frame, self._next = self._next, None
+        return next(self._frames, None) if frame is None else frame
+
+
+def feed(store: Store, recording: Recording) -> None:
+    """Play a recording and its end into a store; `Player` does so step by step."""
+    Player(store, recording).play()

@@ -6,20 +6,17 @@ another, so a recording may be longer than memory.
 
 from __future__ import annotations
 
-import base64
 import itertools
 import os
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, cast
 
-import msgspec
-
 from .._errors import InvalidValueError, RecordingError
 from .detection import Recognised, patience, recognise
 from .formats import FORMAT_NAMES, FORMATS, RAW
 from .frames import Format, Frame, Tally
-from .json_slices import is_json, trim
+from .json_slices import trim
 from .json_texts import read_block
 from .other_protocols import other_protocol, possible_messages
 from .streams import plain, put_back, reader
@@ -174,29 +171,3 @@ def _look(source: BinaryIO, rows: Sequence[Format]) -> tuple[bytes, Recognised |
         if found := recognise(head, complete, rows):
             return head, found
     return head, None if trim(head) else Recognised(RAW)
-
-
-def write_envelope(frame: Frame) -> bytes:
-    """Write a frame as one line of the `envelope` format; `read_recording` gives it back.
-
-    Times are kept to the millisecond, and the line becomes that of the new file.
-    """
-    start = b'{"dir":"send"' if frame.sent else b'{"dir":"recv"'
-    if frame.time is not None:
-        start += b',"ts":%d' % round(frame.time * 1000)
-    return b'%s,"message":%s}\n' % (start, _embedded(frame.data))
-
-
-def _embedded(data: bytes) -> bytes:
-    if data[:1] in (b"{", b"[") and is_json(data) and _is_unicode(data):
-        return data
-    text = msgspec.json.encode(data.decode("utf-8", "replace"))
-    return b'null,"raw":%s,"rawBase64":"%s"' % (text, base64.b64encode(data))
-
-
-def _is_unicode(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -272,6 +272,8 @@ def test_a_recording_is_counted() -> None:
     stamps = [row["ts"] for row in rows]
     assert told == {
         "format": "envelope",
+        "layout": "lines",
+        "reason": 'line 1 is an object with "dir" and "message"',
         "protocol": "v2",
         "bytes": CODING.stat().st_size,
         "messageBytes": told["messageBytes"],
@@ -330,6 +332,7 @@ def test_counts_of_nothing_are_readable() -> None:
     """An empty recording has a report."""
     assert printed("stats", data=b"") == (
         "Recording   ndjson · v2 · 0 B · 0 messages\n"
+        "            lines: nothing in it says otherwise\n"
         "Duration    not recorded\n"
         "Received    nothing\n"
         "Sent        nothing\n"
@@ -385,6 +388,26 @@ def test_a_recording_is_converted(tmp_path: Path, name: str) -> None:
     )
     assert counts(target)["format"] == "envelope"
     assert printed("replay", target, "--json") == printed("replay", source, "--json")
+
+
+def test_a_conversion_says_why_a_recording_fits(tmp_path: Path) -> None:
+    """`--verbose` names the format, the layout, and the first value that fits."""
+    source = Path(__file__).parents[1] / "recordings" / "formats" / "markdown.md"
+    result = run("convert", source, "-o", tmp_path / "out.ndjson", "--verbose")
+    assert result.stderr.splitlines()[0] == (
+        f"acp-client: {source} is ndjson (fenced blocks of Markdown): "
+        "the fenced line 12 is a JSON-RPC message"
+    )
+
+
+def test_a_replay_stops_at_a_time() -> None:
+    """`--at +S` counts from the first message; what comes later is not there."""
+    source = Path(__file__).parents[1] / "recordings" / "formats" / "crucible.jsonl"
+    whole = json.loads(printed("replay", source, "--json"))
+    part = json.loads(printed("replay", source, "--json", "--at", "+5"))
+    assert [len(session["entries"]) for session in part["sessions"]] == [2]
+    assert len(whole["sessions"][0]["entries"]) > 2
+    assert json.loads(printed("replay", source, "--json", "--at", "+1000000000.5")) == whole
 
 
 def test_a_conversion_can_be_written_to_the_standard_output() -> None:

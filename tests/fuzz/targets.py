@@ -40,7 +40,8 @@ from acp_client._json import encode, parse
 from acp_client._recordings.formats import FORMAT_NAMES
 from acp_client._recordings.json_slices import trim
 from acp_client._recordings.playback import feed
-from acp_client._recordings.reading import read_recording, write_envelope
+from acp_client._recordings.reading import read_recording
+from acp_client._recordings.recorder import write_envelope
 from acp_client._versions import Protocol
 
 STEP = 96

@@ -6,9 +6,12 @@ import io
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from traffic import chunk_line, document, line
 
-from acp_client import Feeder, Frame, Message, Store, feed, read_recording
+from acp_client import Frame, InvalidValueError, Message, Player, Store, feed, read_recording
+from acp_client._recordings.playback import Feeder
 
 PROMPT = line(
     id=1,
@@ -95,9 +98,8 @@ TORN = chunk_line("one") + chunk_line("two")[:-10]
 def test_an_unterminated_line_that_is_cut_off_is_told_as_such() -> None:
     """The last line of a raw stream that is cut off is `truncated`, not `not_json`."""
     store = Store()
-    feeder = feed(store, read_recording(io.BytesIO(TORN)))
+    feed(store, read_recording(io.BytesIO(TORN)))
     assert [(problem.line, problem.kind) for problem in store.problems] == [(2, "truncated")]
-    assert feeder.frames == 2
 
 
 def test_an_unterminated_line_that_is_whole_is_a_message() -> None:
@@ -138,7 +140,8 @@ def test_a_recording_can_be_played_in_part(until: int) -> None:
     """`until` stops behind that line of the recording, as if the rest were not there."""
     lines = [PROMPT, chunk_line("a"), chunk_line("b")]
     part, whole = Store(), Store()
-    feed(part, read_recording(io.BytesIO(b"".join(lines))), until=until)
+    is_more = Player(part, read_recording(io.BytesIO(b"".join(lines)))).play(until=until)
+    assert is_more == (until < len(lines))
     feed(whole, read_recording(io.BytesIO(b"".join(lines[:until]))))
     assert part.sessions == whole.sessions
     assert [document(part.snapshot(name)) for name in part.sessions] == [
@@ -153,3 +156,69 @@ def test_who_watches_sees_each_frame_before_it_is_taken() -> None:
     recording = read_recording(io.BytesIO(PROMPT + b"\n" + chunk_line("a")))
     feeder.play(recording, before=lambda frame: seen.append(frame.line))
     assert seen == [1, 3]
+
+
+def timed(*times: float | None) -> io.BytesIO:
+    """Return a recording of chunks "a", "b", …, with these times in seconds."""
+    letters = zip("abcdefgh", times, strict=False)
+    stamps = [(letter, "null" if at is None else int(at * 1000)) for letter, at in letters]
+    lines = [
+        b'{"dir":"recv","ts":%s,"message":%s}\n' % (str(stamp).encode(), chunk_line(letter).strip())
+        for letter, stamp in stamps
+    ]
+    return io.BytesIO(b"".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("times", "texts"),
+    [
+        ([100, 100.5, 101, 103], ["ab", "abc", "abc", "abcd"]),
+        ([None, 5, None, 6], ["abc", "abcd"]),
+        ([7, 3, 9, 6], ["ab", "ab", "abcd"]),
+        ([None, None], ["ab"]),
+    ],
+)
+def test_a_recording_is_stepped_through_by_time(
+    times: list[float | None], texts: list[str]
+) -> None:
+    """Seconds count from the first time; a frame without one goes with the one before."""
+    store = Store()
+    player = Player(store, read_recording(timed(*times)))
+    seen: list[str] = []
+    while player.play(seconds=len(seen) + 0.5):
+        seen.append(said(store))
+    assert [*seen, said(store)] == texts
+    assert not player.play()
+
+
+def test_a_recording_is_stepped_through_by_line() -> None:
+    """A player goes on where it stopped, also over lines that are no frames."""
+    store, lines = Store(), [chunk_line("a"), b"\n", b"\n", chunk_line("b"), chunk_line("c")]
+    player = Player(store, read_recording(io.BytesIO(b"".join(lines))))
+    seen = []
+    while player.play(until=player.line + 1):
+        seen.append((player.line, said(store)))
+    assert seen == [(1, "a"), (2, "a"), (3, "a"), (4, "ab")]
+    assert (player.line, said(store)) == (5, "abc")
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.booleans(), min_size=1, max_size=8))
+def test_stepping_changes_nothing(stops: list[int], sent: list[bool]) -> None:
+    """However a recording is stepped through, its end is the same."""
+    lines = [PROMPT if is_sent else chunk_line(str(place)) for place, is_sent in enumerate(sent)]
+    whole, stepped = Store(), Store()
+    feed(whole, read_recording(io.BytesIO(b"".join(lines))))
+    player = Player(stepped, read_recording(io.BytesIO(b"".join(lines))))
+    for stop in stops:
+        player.play(until=stop)
+    player.play()
+    assert list(map(document, map(whole.snapshot, whole.sessions))) == list(
+        map(document, map(stepped.snapshot, stepped.sessions))
+    )
+
+
+@pytest.mark.parametrize("arguments", [(5, 6), (Store(), [frames(1)])])
+def test_misuse_of_a_player(arguments: Any) -> None:
+    """What is no store or no recording is refused by an exception of ours."""
+    with pytest.raises(InvalidValueError):
+        Player(*arguments)

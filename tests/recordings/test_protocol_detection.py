@@ -30,8 +30,9 @@ from v1_traffic import (
 )
 
 import acp_client
-from acp_client import Feeder, Store
+from acp_client import Store
 from acp_client._recordings import playback
+from acp_client._recordings.playback import Feeder
 
 RUNNING: Frame = (False, update_line("state_update", SESSION, state="running"))
 CHUNK: Frame = (False, chunk_line("a", session=SESSION))

@@ -29,7 +29,8 @@ from acp_client._recordings.json_slices import (
     value,
 )
 from acp_client._recordings.json_texts import ARRAY, TEXTS, Nesting, texts
-from acp_client._recordings.reading import Recording, read_recording, write_envelope
+from acp_client._recordings.reading import Recording, read_recording
+from acp_client._recordings.recorder import write_envelope
 from acp_client._recordings.times import date_and_time, seconds
 
 FORMATS = Path(__file__).parents[1] / "recordings" / "formats"

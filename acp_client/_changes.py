@@ -28,17 +28,10 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from . import wire
+from ._client_state import ConnectionLoss, Elicitation, Permission, Prompt, SessionState, Turn
 from ._content import ChunkMeta, ContentBlocks, ToolCallContents
 from ._continuation import appended_transcript
-from ._snapshot import (
-    Entry,
-    Permission,
-    Prompt,
-    SessionState,
-    Snapshot,
-    Terminal,
-    Usage,
-)
+from ._snapshot import Entry, Snapshot, Terminal, Usage
 from ._terminal_output import OutputBytes
 from ._text import Position
 
@@ -320,6 +313,20 @@ class PermissionsChanged(_Step, frozen=True):
     changed: tuple[int, ...]
 
 
+class ElicitationsChanged(_Step, frozen=True):
+    """Ask the user `new[place]` for each place in `added`; take back what is at `removed` in `old`.
+
+    Elicitations at `changed` (places in `new`) were asked again under the same id, accepted, or
+    completed.
+    """
+
+    old: tuple[Elicitation, ...]
+    new: tuple[Elicitation, ...]
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
+    changed: tuple[int, ...]
+
+
 # --- The rest of the session ---
 
 
@@ -334,6 +341,31 @@ class PromptChanged(_Step, frozen=True):
     key: wire.RequestId
     old: Prompt | None
     new: Prompt
+
+
+class TurnChanged(_Step, frozen=True):
+    """Draw a turn that began (`old` is `None`), or draw it again as it ended.
+
+    Turns never move and never go.
+    """
+
+    place: int
+    old: Turn | None
+    new: Turn
+
+
+class CancellingChanged(_Step, frozen=True):
+    """Draw whether the foreground work is being cancelled."""
+
+    old: bool
+    new: bool
+
+
+class ConnectionLostChanged(_Step, frozen=True):
+    """Draw that the connection is lost, or, where `new` is `None`, that it is not any more."""
+
+    old: ConnectionLoss | None
+    new: ConnectionLoss | None
 
 
 class NoticesAdded(_Step, frozen=True):
@@ -387,7 +419,11 @@ Change: TypeAlias = (
     | AvailableCommandsChanged
     | ConfigOptionsChanged
     | PermissionsChanged
+    | ElicitationsChanged
     | PromptChanged
+    | TurnChanged
+    | CancellingChanged
+    | ConnectionLostChanged
     | NoticesAdded
     | StateChanged
     | UsageChanged

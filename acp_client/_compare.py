@@ -26,9 +26,12 @@ from msgspec.structs import replace
 from . import wire
 from ._changes import (
     AvailableCommandsChanged,
+    CancellingChanged,
     Change,
     ConfigOptionsChanged,
+    ConnectionLostChanged,
     ContentReplaced,
+    ElicitationsChanged,
     EntryAdded,
     EntryChanged,
     Fields,
@@ -46,8 +49,10 @@ from ._changes import (
     TerminalChanged,
     TextAppended,
     TextReplaced,
+    TurnChanged,
     UsageChanged,
 )
+from ._client_state import Elicitation, Prompt, Turn
 from ._content import ChunkMeta
 from ._continuation import Content, Run, appended_output, appended_runs
 from ._keyed import Keyed
@@ -57,7 +62,6 @@ from ._snapshot import (
     Entry,
     Message,
     Plans,
-    Prompt,
     SessionInfo,
     Snapshot,
     Terminal,
@@ -97,7 +101,9 @@ def _is_reset(old: Snapshot, new: Snapshot) -> bool:
         return True
     if old._fields is new._fields:
         return False
-    return len(old.prompts) > len(new.prompts) or not _is_same(old.before_replay, new.before_replay)
+    if len(old.prompts) > len(new.prompts) or len(old.turns) > len(new.turns):
+        return True
+    return not _is_same(old.before_replay, new.before_replay)
 
 
 def _continues(old: Keyed[Any], new: Keyed[Any]) -> bool:
@@ -300,6 +306,19 @@ def _prompt_changes(old: Sequence[Prompt], new: Sequence[Prompt]) -> Iterator[Ch
         yield PromptChanged(place, new[place].request_id, None, new[place])
 
 
+def _turn_changes(old: Sequence[Turn], new: Sequence[Turn]) -> Iterator[Change]:
+    for place in differing(old, new):
+        yield TurnChanged(place, old[place], new[place])
+    for place in range(len(old), len(new)):
+        yield TurnChanged(place, None, new[place])
+
+
+def _elicitation_key(elicitation: Elicitation) -> Hashable:
+    """Return the id of the interaction at a URL, or else of the request."""
+    found = elicitation.elicitation_id
+    return ("request", elicitation.request_id) if found is None else ("url", found)
+
+
 def _notice_changes(old: Sequence[wire.Notice], new: Sequence[wire.Notice]) -> Iterator[Change]:
     kept = overlap(old, new)
     yield NoticesAdded(len(old) - kept, tuple(new[kept:]))
@@ -328,8 +347,12 @@ _SESSION_FIELDS: Final[dict[str, _Compare]] = {
     "available_commands": _list(AvailableCommandsChanged, _command_key),
     "config_options": _list(ConfigOptionsChanged, _option_key),
     "permissions": _list(PermissionsChanged, attrgetter("request_id")),
+    "elicitations": _list(ElicitationsChanged, _elicitation_key),
     "notices": _notice_changes,
     "prompts": _prompt_changes,
+    "turns": _turn_changes,
     "state": _value(StateChanged),
+    "cancelling": _value(CancellingChanged),
+    "connection_lost": _value(ConnectionLostChanged),
 }
 """By field of a snapshot, in the order of their changes: how a difference becomes changes."""

@@ -14,7 +14,9 @@ import attrs
 from msgspec import Struct
 
 from . import wire
+from ._client_state import Elicitation
 from ._events import ConnectionLost
+from ._fact_reducer import ON_ELICITATIONS
 from ._requests import ClientRequest, ErrorReceived, RequestAnswered, RequestSent
 from ._value import Value
 
@@ -65,7 +67,8 @@ class Connection(Value):
     `phase` is `new` until `initialize` is sent, then `initializing`, `ready` once it is answered,
     and `lost` after `Store.disconnect`, whose error is `loss`. `agent` is what the agent said of
     itself. `login_error` is the last error of a login. `requests` are those of the client that wait
-    for an answer, oldest first; `errors` are the last ones that the agent sent, oldest first.
+    for an answer, `elicitations` those of the agent that belong to one of them, `errors` the last
+    ones that the agent sent, all oldest first.
     """
 
     phase: Phase = "new"
@@ -74,6 +77,7 @@ class Connection(Value):
     login: LoginState = "unknown"
     login_error: wire.Error | None = None
     requests: tuple[OpenRequest, ...] = ()
+    elicitations: tuple[Elicitation, ...] = ()
     errors: tuple[FailedRequest, ...] = ()
 
     @property
@@ -200,7 +204,11 @@ def _error_received(draft: ConnectionDraft, event: ErrorReceived) -> None:
 
 def _lost(draft: ConnectionDraft, event: ConnectionLost) -> None:
     draft.move("loss")
-    draft.set(loss=event.error)
+    draft.set(loss=event.error, elicitations=())
+
+
+def _elicitations_changed(draft: ConnectionDraft, event: Any) -> None:
+    draft.set(elicitations=ON_ELICITATIONS[type(event)](draft.get("elicitations"), event))
 
 
 _ON_EVENT: Final[dict[type, Callable[[ConnectionDraft, Any], None]]] = {
@@ -208,4 +216,5 @@ _ON_EVENT: Final[dict[type, Callable[[ConnectionDraft, Any], None]]] = {
     RequestAnswered: _answered,
     ErrorReceived: _error_received,
     ConnectionLost: _lost,
+    **dict.fromkeys(ON_ELICITATIONS, _elicitations_changed),
 }

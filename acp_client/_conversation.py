@@ -15,6 +15,8 @@ from ._decode import Report, decode_result, ignored, within
 from ._jsonrpc import result_class
 from ._requests import (
     MALFORMED,
+    MALFORMED_RESULT,
+    NO_SUCH_SESSION,
     AgentRequest,
     AgentRequests,
     ClientRequest,
@@ -24,6 +26,7 @@ from ._requests import (
     RequestAnswered,
     RequestReceived,
     Told,
+    answered,
 )
 
 
@@ -57,7 +60,7 @@ class Conversation:
             case wire.Batch():
                 return [told for each in message for told in self.sent(each)]
             case wire.Response():
-                return self.agent_requests.close(message.id)
+                return self.agent_requests.answer(message)
             case wire.Request():
                 return self._requested(message)
             case wire.Notification(params=wire.CancelSessionNotification() as params):
@@ -88,6 +91,10 @@ class Conversation:
         if isinstance(params, wire.RequestPermissionRequest):
             asked = AgentRequest(request_id, "permission", params.session_id)
             return self.agent_requests.open(asked, facts.PermissionAsked(request_id, params))
+        if isinstance(params, wire.Elicitation | wire.ElicitationUnknownMode):
+            session_id = params.session_id
+            asked = AgentRequest(request_id, "elicitation", session_id, params=params)
+            return self.agent_requests.open(asked, facts.ElicitationAsked(request_id, params))
         call = AgentRequest(request_id, "call", None, message.method, params)
         return self.agent_requests.open(call, RequestReceived(call))
 
@@ -97,6 +104,8 @@ class Conversation:
                 return [(params.session_id, params.update)]
             case wire.CancelRequestNotification() as params:
                 return self.agent_requests.close(params.request_id)
+            case wire.CompleteElicitationNotification() as params:
+                return self.agent_requests.complete(params.elicitation_id)
         return [(None, NotificationReceived(message.method, message.params))]
 
     # --- What the client asks ---
@@ -110,10 +119,11 @@ class Conversation:
                 return [*self.client_requests.open(request), fact]
             case wire.ResumeSessionRequest():
                 return self._resumed(request, params)
-        return self.client_requests.open(request)
+        sent = asked_of_session(request)
+        return [*self.client_requests.open(request), *sent]
 
     def _resumed(self, request: ClientRequest, params: wire.ResumeSessionRequest) -> list[Told]:
-        event: facts.Event = facts.SessionOpened()
+        event: facts.Event = facts.ResumeSent()
         if params.replay_from is not None:
             self.client_requests.supersede_replays(params.session_id)
             request.replay = "newest"
@@ -129,7 +139,7 @@ class Conversation:
         answer = _answer(request, response, number, report)
         effect = None if request.is_forgotten else _EFFECTS.get(request.method)
         told = [] if effect is None else effect(request, answer)
-        return [*told, (None, RequestAnswered(request, answer))]
+        return [*told, *answered(request, answer), (None, RequestAnswered(request, answer))]
 
 
 def session_of(params: Any) -> str | None:
@@ -155,7 +165,7 @@ def _answer(request: ClientRequest, response: wire.Response, number: int, report
     result = decode_result(kind, response.result, number, report)
     if result is None and kind.__struct_fields__ == ("meta",):
         return kind()  # it acknowledges the request, and has nothing else to say
-    return MALFORMED if result is None else result
+    return MALFORMED_RESULT if result is None else result
 
 
 _REPORTED: Final = frozenset(
@@ -186,9 +196,10 @@ def _resume_answered(request: ClientRequest, answer: Any) -> list[Told]:
     events: list[facts.Event] = []
     if isinstance(answer, wire.ResumeSessionResponse):
         events.append(_lists(answer))
+    elif answer is MALFORMED_RESULT:
+        events.append(facts.SessionOpened())
     if request.replay == "newest":
-        is_refused = isinstance(answer, wire.Error) and answer is not MALFORMED
-        events.append(facts.ReplayFailed() if is_refused else facts.ReplayEnded())
+        events.append(facts.ReplayFailed() if is_refusal(answer) else facts.ReplayEnded())
     return [(request.session_id, event) for event in events]
 
 
@@ -196,7 +207,7 @@ def _prompt_answered(request: ClientRequest, answer: Any) -> list[Told]:
     event: facts.Event
     if isinstance(answer, wire.PromptResponse):
         event = facts.PromptAccepted(request.request_id, answer.message_id)
-    elif answer is MALFORMED:
+    elif not is_refusal(answer):
         event = facts.PromptUncertain(request.request_id)
     else:
         event = facts.PromptRejected(request.request_id, answer)
@@ -209,7 +220,37 @@ def _options_set(request: ClientRequest, answer: Any) -> list[Told]:
     return [(request.session_id, facts.ConfigOptionsSet(answer.config_options))]
 
 
+def _closed(request: ClientRequest, answer: Any) -> list[Told]:
+    is_closed = not isinstance(answer, wire.Error) or answer is MALFORMED_RESULT
+    if not is_closed and answer.code != NO_SUCH_SESSION:
+        return []
+    return [(request.session_id, facts.SessionClosed())]
+
+
+def is_refusal(answer: Any) -> bool:
+    """Return whether an answer is an error of the agent."""
+    return isinstance(answer, wire.Error) and answer not in (MALFORMED, MALFORMED_RESULT)
+
+
+def asked_of_session(request: ClientRequest) -> list[Told]:
+    """Return what a request of the client changes in its session before it is answered."""
+    event: facts.Event
+    match request.params:
+        case wire.SetSessionConfigOptionRequest(
+            config_id=str() as config_id, value=wire.Json() as value
+        ):
+            event = facts.OptionWanted(request.request_id, config_id, value)
+        case wire.CancelToolCallRequest() as params:
+            event = facts.ToolCallCancelSent(params.tool_call_id)
+        case wire.CancelTerminalRequest() as params:
+            event = facts.TerminalCancelSent(params.terminal_id)
+        case _:
+            return []
+    return [(request.session_id, event)]
+
+
 _EFFECTS: Final[dict[str, Callable[[ClientRequest, Any], list[Told]]]] = {
+    "session/close": _closed,
     "session/new": _opened,
     "session/prompt": _prompt_answered,
     "session/resume": _resume_answered,

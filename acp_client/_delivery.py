@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 
 from ._keyed import Keyed
 from ._sequence_diff import common_length
-from ._snapshot import Snapshot, state_name
+from ._snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ._changes import Change
@@ -85,7 +85,7 @@ def _is_asked(old: Snapshot, new: Snapshot) -> bool:
 
 
 def _came_to_rest(old: Snapshot, new: Snapshot) -> bool:
-    return state_name(new.state) == "idle" != state_name(old.state)
+    return new.is_idle and not old.is_idle
 
 
 _FAILED: Final = frozenset({"rejected", "uncertain"})

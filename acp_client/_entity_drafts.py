@@ -111,6 +111,10 @@ class EntityDraft(Struct, gc=False, eq=False):
             self.metas.append((before + len(self.fresh), meta))
         self.fresh.append(item)
 
+    def current(self, name: str, default: Any) -> Any:
+        """Return a field as it is now, `default` where the entity is new and has none."""
+        return self.changes.get(name, getattr(self.base, name, default))
+
     def freeze(self) -> Any:
         """Return the entity after the batch: `base` itself if nothing changed in value."""
         entity, base, changes = self.entity, self.base, self.changes
@@ -148,13 +152,10 @@ class TerminalDraft(EntityDraft, gc=False, eq=False):
         if self.limit is not None:
             pieces, surplus = pieces._limited(self.limit)
             if surplus:
-                self.changes["dropped_bytes"] = surplus + self._get("dropped_bytes", 0)
+                self.changes["dropped_bytes"] = surplus + self.current("dropped_bytes", 0)
             if self.replaced and pieces == self.content:
                 return self.content
         return pieces
-
-    def _get(self, name: str, default: Any) -> Any:
-        return self.changes.get(name, getattr(self.base, name, default))
 
 
 def _differs(base: Any, name: str, value: Any) -> bool:

@@ -51,6 +51,30 @@ class CancelSent(Struct, frozen=True):
     """The client sent `session/cancel`."""
 
 
+class ToolCallCancelSent(Struct, frozen=True):
+    """The client sent `tool_call/cancel`."""
+
+    tool_call_id: str
+
+
+class ToolCallCancelRefused(Struct, frozen=True):
+    """The agent answered `tool_call/cancel` with an error."""
+
+    tool_call_id: str
+
+
+class TerminalCancelSent(Struct, frozen=True):
+    """The client sent `terminal/cancel`."""
+
+    terminal_id: str
+
+
+class TerminalCancelRefused(Struct, frozen=True):
+    """The agent answered `terminal/cancel` with an error."""
+
+    terminal_id: str
+
+
 class PermissionAsked(Struct, frozen=True):
     """The agent sent `session/request_permission` under this id."""
 
@@ -64,6 +88,40 @@ class PermissionClosed(Struct, frozen=True):
     request_id: wire.RequestId
 
 
+class ElicitationAsked(Struct, frozen=True):
+    """The agent sent `elicitation/create` under this id."""
+
+    request_id: wire.RequestId
+    request: wire.CreateElicitationRequest
+
+
+class ElicitationAnswered(Struct, frozen=True):
+    """The client answered an elicitation: `accept`, `decline`, `cancel`, or anything else."""
+
+    request_id: wire.RequestId
+    action: str
+
+
+class ElicitationClosed(Struct, frozen=True):
+    """An elicitation needs no answer any more: the agent withdrew it."""
+
+    request_id: wire.RequestId
+
+
+class ElicitationCompleted(Struct, frozen=True):
+    """The agent sent `elicitation/complete`: the interaction at a URL is done."""
+
+    elicitation_id: str
+
+
+class ResumeSent(Struct, frozen=True):
+    """The client sent `session/resume` without `replayFrom`."""
+
+
+class SessionClosed(Struct, frozen=True):
+    """The result of `session/close`, or the error that there is no such session."""
+
+
 class SessionOpened(Struct, frozen=True):
     """The result of `session/new` or `session/resume`; a list that is `UNSET` was not given."""
 
@@ -75,6 +133,20 @@ class ConfigOptionsSet(Struct, frozen=True):
     """The result of `session/set_config_option`: the new list of options."""
 
     config_options: tuple[wire.SessionConfigOption, ...]
+
+
+class OptionWanted(Struct, frozen=True):
+    """The client sent `session/set_config_option`: the value shows until that is answered."""
+
+    request_id: wire.RequestId
+    config_id: str
+    value: wire.Json
+
+
+class OptionAnswered(Struct, frozen=True):
+    """A `session/set_config_option` is open no more, whatever the answer was."""
+
+    request_id: wire.RequestId
 
 
 class ReplayBegun(Struct, frozen=True):
@@ -101,10 +173,22 @@ ClientEvent: TypeAlias = (
     | PromptRejected
     | PromptUncertain
     | CancelSent
+    | ToolCallCancelSent
+    | ToolCallCancelRefused
+    | TerminalCancelSent
+    | TerminalCancelRefused
     | PermissionAsked
     | PermissionClosed
+    | ElicitationAsked
+    | ElicitationAnswered
+    | ElicitationClosed
+    | ElicitationCompleted
+    | ResumeSent
     | SessionOpened
+    | SessionClosed
     | ConfigOptionsSet
+    | OptionWanted
+    | OptionAnswered
     | ReplayBegun
     | ReplayEnded
     | ReplayFailed

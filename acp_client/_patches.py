@@ -5,6 +5,7 @@ What `null` and a value do is the field's `Effect`:
 
 - `Sets`: `null` resets the field to what the table says, a value replaces it;
 - `SetsStatus`: the same, and the client's own mark of a cancel goes;
+- `SetsExitStatus`: the same, and a terminal that has exited is not to be cancelled any more;
 - `ReplacesContent`: `null` and `[]` clear the content, a value replaces all of it;
 - `ReplacesOutput`: the same for all bytes of a terminal's output;
 - `PatchesMeta`: `null` clears `_meta`, an object is a patch by top-level key.
@@ -29,7 +30,7 @@ from ._content import (
     stored_item,
 )
 from ._entity_drafts import Entity, EntityDraft
-from ._snapshot import Compaction, Message, SessionInfo, Terminal, ToolCall, Usage
+from ._snapshot import FINISHED, Compaction, Message, SessionInfo, Terminal, ToolCall, Usage
 from ._terminal_output import OutputBytes
 
 
@@ -48,8 +49,21 @@ class SetsStatus(Sets, frozen=True):
 
     def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
         """Set the reported status, and lift the mark."""
-        draft.changes["reported_status"] = self.null if value is None else value
+        status = self.null if value is None else value
+        draft.changes["reported_status"] = status
         draft.changes["cancel_marked"] = False
+        if status in FINISHED:
+            draft.changes["cancel_requested"] = False
+
+
+class SetsExitStatus(Sets, frozen=True):
+    """The same for `exit_status`: a concrete one means that the terminal has exited."""
+
+    def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
+        """Set the exit status."""
+        draft.changes["exit_status"] = value
+        if value is not None:
+            draft.changes["cancel_requested"] = False
 
 
 class ReplacesContent(Struct, frozen=True):
@@ -136,7 +150,7 @@ TERMINAL: Final = Entity(  # terminal_update
         ("command", Sets(null=None)),
         ("cwd", Sets(null=None)),
         ("output", ReplacesOutput()),
-        ("exit_status", Sets(null=None)),
+        ("exit_status", SetsExitStatus()),
         ("size", Sets(null=None)),
         ("capabilities", Sets(null=None)),
         _META,

@@ -8,14 +8,17 @@ prompts overlap. So a prompt has two independent marks:
 
       pending -- a result with a messageId --> accepted
       pending -- an error -------------------> rejected
+      pending -- the error -32800 -----------> withdrawn
       pending -- a malformed answer ---------> uncertain
       pending -- the connection is lost -----> uncertain
 
   `uncertain` means that the message may or may not have been inserted: to send it again could
   insert it twice.
 
-- *echoed*, which turns true, once and for good, when a user message with the prompt's `messageId`
-  exists. That id is the only thing that is ever matched: neither content nor order counts.
+- *echoed*, which turns true when a user message with the prompt's `messageId` exists. That id is
+  the only thing that is ever matched: neither content nor order counts. It turns back only if the
+  message came in a replay that is undone. So a prompt keeps its content until its message is among
+  entries that stay.
 
 A session may have thousands of prompts, and each step changes one. So what is done with all of them
 is a plain loop that compares ids.
@@ -28,14 +31,15 @@ from typing import Final, Literal
 
 import attrs
 
-from ._snapshot import Prompt, PromptStatus
+from ._client_state import Prompt, PromptStatus
 from .wire import Error, RequestId
 
-Answer = Literal["result", "error", "malformed", "lost"]
+Answer = Literal["result", "error", "cancelled", "malformed", "lost"]
 
 TRANSITIONS: Final[dict[tuple[PromptStatus, Answer], PromptStatus]] = {
     ("pending", "result"): "accepted",
     ("pending", "error"): "rejected",
+    ("pending", "cancelled"): "withdrawn",
     ("pending", "malformed"): "uncertain",
     ("pending", "lost"): "uncertain",
 }
@@ -55,6 +59,8 @@ def request_key(request_id: RequestId) -> str:
     """
     if isinstance(request_id, str):
         return f"text {request_id}"
+    if isinstance(request_id, bool):
+        return f"no number {request_id}"
     is_whole = isinstance(request_id, int) or float(request_id).is_integer()
     return f"number {int(request_id):x}" if is_whole else f"number {request_id!r}"
 
@@ -67,18 +73,21 @@ def answered(
     message_id: str | None = None,
     error: Error | None = None,
     is_echoed: Callable[[str], bool],
+    replaying: bool = False,
 ) -> Prompts:
     """Settle the last pending prompt with a request id; without one nothing changes.
 
     `is_echoed` tells whether a user message with an id exists.
     """
+    if isinstance(request_id, bool):  # it equals 0 or 1 to Python, and is no id
+        return prompts
     for place in _places_from_the_end(prompts, request_id):
         prompt = prompts[place]
         status = TRANSITIONS.get((prompt.status, answer))
         if status is not None:
             known = message_id or prompt.message_id
-            settled = attrs.evolve(prompt, status=status, message_id=known, error=error)
-            return _with(prompts, {place: _echo(settled, is_echoed)})
+            after = attrs.evolve(prompt, status=status, message_id=known, error=error)
+            return _with(prompts, {place: _echo(after, is_echoed, replaying)})
     return prompts
 
 
@@ -97,16 +106,34 @@ def lost(prompts: Prompts, error: Error | None) -> Prompts:
     return _with(prompts, {place: _lose(prompt, error) for place, prompt in enumerate(prompts)})
 
 
-def echoed(prompts: Prompts, message_ids: Collection[str]) -> Prompts:
+def echoed(prompts: Prompts, message_ids: Collection[str], replaying: bool = False) -> Prompts:
     """Mark the prompts whose messages have come; most messages are those of none."""
     places = [place for place, one in enumerate(prompts) if one.message_id in message_ids]
-    return _with(prompts, {place: _marked(prompts[place]) for place in places})
+    return _with(prompts, {place: _marked(prompts[place], replaying) for place in places})
 
 
-def matched(prompts: Prompts, is_echoed: Callable[[str], bool]) -> Prompts:
-    """Mark the prompts whose message exists, for when nobody knows which messages have come."""
-    marked = {place: _echo(prompt, is_echoed) for place, prompt in enumerate(prompts)}
-    return _with(prompts, marked)
+def settled(prompts: Prompts) -> Prompts:
+    """Drop the content of the prompts that were echoed in a replay, which has ended."""
+    return _with(prompts, {place: _without_content(one) for place, one in enumerate(prompts)})
+
+
+def restored(prompts: Prompts, before: Prompts, is_echoed: Callable[[str], bool]) -> Prompts:
+    """Return the prompts after a replay that is undone, which began with those of `before`.
+
+    `is_echoed` tells whether a user message with an id exists in the entries from before.
+    """
+    known = len(before)
+    kept = {
+        place: _restored(one, place < known and before[place].echoed, is_echoed)
+        for place, one in enumerate(prompts)
+    }
+    return _with(prompts, kept)
+
+
+def _restored(prompt: Prompt, was_echoed: bool, is_echoed: Callable[[str], bool]) -> Prompt:
+    if prompt.echoed is not was_echoed:
+        prompt = attrs.evolve(prompt, echoed=was_echoed)
+    return _echo(prompt, is_echoed, replaying=False)
 
 
 def _lose(prompt: Prompt, error: Error | None) -> Prompt:
@@ -114,14 +141,22 @@ def _lose(prompt: Prompt, error: Error | None) -> Prompt:
     return prompt if status is None else attrs.evolve(prompt, status=status, error=error)
 
 
-def _echo(prompt: Prompt, is_echoed: Callable[[str], bool]) -> Prompt:
+def _echo(prompt: Prompt, is_echoed: Callable[[str], bool], replaying: bool) -> Prompt:
     if prompt.echoed or prompt.message_id is None or not is_echoed(prompt.message_id):
         return prompt
-    return _marked(prompt)
+    return _marked(prompt, replaying)
 
 
-def _marked(prompt: Prompt) -> Prompt:
-    return prompt if prompt.echoed else attrs.evolve(prompt, echoed=True, content=())
+def _marked(prompt: Prompt, replaying: bool) -> Prompt:
+    if prompt.echoed:
+        return prompt
+    content = prompt.content if replaying else ()
+    return attrs.evolve(prompt, echoed=True, content=content)
+
+
+def _without_content(prompt: Prompt) -> Prompt:
+    has_content = prompt.echoed and prompt.content
+    return attrs.evolve(prompt, content=()) if has_content else prompt
 
 
 def _with(prompts: Prompts, changed: dict[int, Prompt]) -> Prompts:

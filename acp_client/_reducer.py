@@ -1,12 +1,12 @@
 """`apply` and `apply_all`: events to snapshots.
 
 The reducer is a pure fold: one snapshot and some events in, the next snapshot out. Each event type
-has one small function in one of two dispatch tables:
+has one small function in one of the dispatch tables:
 
-- `_ON_DRAFT`: what the agent says, which works on the mutable draft of the batch
-  (see `_session_draft`);
-- `_ON_SNAPSHOT`: what the client does or learns, which is rare, may concern the whole session, and
-  works on a finished snapshot.
+- `_ON_UPDATE`: what the agent reports, and `_ON_PERMISSION`: what it asks permission for, which
+  work on the mutable draft of the batch (see `_session_draft`);
+- `ON_SNAPSHOT` of `_fact_reducer`: what the client does or learns, which is rare, may concern the
+  whole session, and works on a finished snapshot.
 
 The rules that the functions share:
 
@@ -19,30 +19,21 @@ The rules that the functions share:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from . import _events as facts
 from . import wire
+from ._client_state import Permission, is_idle, outcome_of
 from ._content import stored_block, stored_item
 from ._errors import InvalidValueError, checked
+from ._fact_reducer import ON_SNAPSHOT
+from ._lifecycles import FOREGROUND
 from ._limits import DEFAULT_LIMITS, Limits
 from ._patches import INFO, USAGE
-from ._prompts import Answer, answered, lost, matched
-from ._session_draft import Draft, changed
-from ._snapshot import (
-    Message,
-    MessageType,
-    Permission,
-    Prompt,
-    Snapshot,
-    ToolCall,
-    background_tool_calls,
-    plan_key,
-    state_name,
-)
+from ._session_draft import Draft
+from ._snapshot import Message, MessageType, Snapshot, plan_key
 
 
 def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
@@ -52,7 +43,7 @@ def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LI
     """
     try:
         direct = _DIRECT.get(type(event))
-        if direct is not None:
+        if direct is not None and snapshot._fields.connection_lost is None:
             after = direct(snapshot, event, limits)
             if after is not None:
                 return after
@@ -112,11 +103,17 @@ def apply_all(
 
 def reduce_event(draft: Draft, event: Any) -> Draft:
     """Reduce one event onto a draft; return the draft to go on with."""
-    on_draft = _ON_DRAFT.get(type(event))
-    if on_draft is not None:
-        on_draft(draft, event)
+    on_update = _ON_UPDATE.get(type(event))
+    if on_update is not None:
+        if draft.is_lost:
+            draft.hear()
+        on_update(draft, event)
         return draft
-    on_snapshot = _ON_SNAPSHOT.get(type(event))
+    on_request = _ON_PERMISSION.get(type(event))
+    if on_request is not None:
+        on_request(draft, event)
+        return draft
+    on_snapshot = ON_SNAPSHOT.get(type(event))
     if on_snapshot is None:
         raise InvalidValueError(f"{type(event).__name__} is not an event")
     return Draft.of(on_snapshot(draft.freeze(), event), draft.limits)
@@ -145,9 +142,9 @@ class Drafts:
     def reduce(self, session_id: str, event: Any) -> None:
         """Reduce one event of a session."""
         draft = self.open.get(session_id) or self.draft(session_id)
-        on_draft = _ON_DRAFT.get(type(event))
-        if on_draft is not None:
-            on_draft(draft, event)
+        on_update = _ON_UPDATE.get(type(event))
+        if on_update is not None and not draft.is_lost:
+            on_update(draft, event)
         else:
             self.open[session_id] = reduce_event(draft, event)
 
@@ -219,11 +216,14 @@ def _unknown(draft: Draft, update: wire.Unknown) -> None:
 
 
 def _state_update(draft: Draft, update: wire.StateUpdate | wire.UnknownStateUpdate) -> None:
-    before = draft.get("state")
-    was_idle = before is None or state_name(before) == "idle"
-    if was_idle and state_name(update) != "idle":
+    step: Literal["reported idle", "reported work"]
+    step = "reported idle" if is_idle(update) else "reported work"
+    before = draft.foreground
+    after = FOREGROUND.get((before, step), before)
+    if (before, after) == ("idle", "working"):
         draft.set(foreground_start=draft.entry_count)
-    draft.set(state=update)
+    draft.set(state=update, cancelling=after == "cancelling")
+    draft.step_turn(step, outcome_of(update) if after == "idle" else None)
 
 
 def _usage_update(draft: Draft, update: wire.UsageUpdate) -> None:
@@ -246,115 +246,28 @@ def _notice(draft: Draft, update: wire.Notice) -> None:
     draft.notice(update)
 
 
-# --- What the client does and learns ---
-
-
-def _around(snapshot: Snapshot, **changes: Any) -> Snapshot:
-    fields = changed(snapshot._fields, changes)
-    return snapshot if fields is snapshot._fields else replace(snapshot, _fields=fields)
-
-
-def _prompt_sent(snapshot: Snapshot, event: facts.PromptSent) -> Snapshot:
-    prompt = Prompt(event.request_id, event.content, message_id=event.message_id)
-    return _around(snapshot, prompts=(*snapshot.prompts, prompt))
-
-
-def _answer_prompt(snapshot: Snapshot, event: Any, answer: Answer, **told: Any) -> Snapshot:
-    exists = _has_user_message(snapshot)
-    prompts = answered(snapshot.prompts, event.request_id, answer, is_echoed=exists, **told)
-    return _around(snapshot, prompts=prompts)
-
-
-def _has_user_message(snapshot: Snapshot) -> Callable[[str], bool]:
-    return lambda message_id: snapshot.entries.message("user_message", message_id) is not None
-
-
-def _prompt_accepted(snapshot: Snapshot, event: facts.PromptAccepted) -> Snapshot:
-    return _answer_prompt(snapshot, event, "result", message_id=event.message_id)
-
-
-def _prompt_rejected(snapshot: Snapshot, event: facts.PromptRejected) -> Snapshot:
-    return _answer_prompt(snapshot, event, "error", error=event.error)
-
-
-def _prompt_uncertain(snapshot: Snapshot, event: facts.PromptUncertain) -> Snapshot:
-    return _answer_prompt(snapshot, event, "malformed", error=event.error)
-
-
-def _cancel_sent(snapshot: Snapshot, event: facts.CancelSent) -> Snapshot:
-    """Mark the unfinished tool calls of the foreground work, and close the permissions."""
-    marked = {place: replace(call, cancel_marked=True) for place, call in _cancellable(snapshot)}
-    if marked:
-        snapshot = replace(snapshot, entries=snapshot.entries._changed(marked))
-    return _around(snapshot, permissions=())
-
-
-def _cancellable(snapshot: Snapshot) -> list[tuple[int, ToolCall]]:
-    state = snapshot._fields.state
-    if state is not None and state_name(state) == "idle":
-        return []
-    start, background = snapshot._fields.foreground_start, background_tool_calls(state)
-    places = ((place, snapshot.entries[place]) for place in range(start, len(snapshot.entries)))
-    calls = ((place, entry) for place, entry in places if isinstance(entry, ToolCall))
-    return [
-        (place, call)
-        for place, call in calls
-        if not call.is_finished and call.tool_call_id not in background
-    ]
+# --- Permission requests ---
 
 
 def _permission_asked(draft: Draft, event: facts.PermissionAsked) -> None:
-    request, subject = event.request, event.request.subject
+    """Apply the subject; add the request, unless the session is cancelling: it is answered then."""
+    request, subject, cancelling = event.request, event.request.subject, draft.get("cancelling")
     if isinstance(subject, wire.ToolCallPermissionSubject):
-        _tool_call_update(draft, subject.tool_call)
+        call = draft.tool_call(subject.tool_call.tool_call_id)
+        was_marked = call.current("cancel_marked", False)
+        call.patch(subject.tool_call)
+        if cancelling and was_marked:
+            call.changes["cancel_marked"] = True
         subject = subject.without_resets()
-    draft.permissions()[event.request_id] = Permission(
-        event.request_id, request.title, request.options, request.description, subject
-    )
+    if not cancelling:
+        draft.permissions()[event.request_id] = Permission(
+            event.request_id, request.title, request.options, request.description, subject
+        )
 
 
 def _permission_closed(draft: Draft, event: facts.PermissionClosed) -> None:
-    draft.permissions().pop(event.request_id, None)
-
-
-def _session_opened(snapshot: Snapshot, event: facts.SessionOpened) -> Snapshot:
-    """Take the initial lists, but for those that an update has reported already."""
-    changes: dict[str, Any] = {}
-    if event.available_commands is not UNSET and not snapshot._fields.commands_reported:
-        changes["available_commands"] = event.available_commands
-    if event.config_options is not UNSET and not snapshot._fields.options_reported:
-        changes["config_options"] = event.config_options
-    return _around(snapshot, **changes)
-
-
-def _config_options_set(snapshot: Snapshot, event: facts.ConfigOptionsSet) -> Snapshot:
-    return _around(snapshot, config_options=event.config_options)
-
-
-def _replay_begun(snapshot: Snapshot, event: facts.ReplayBegun) -> Snapshot:
-    begun = _around(
-        Snapshot(snapshot.session_id),
-        prompts=snapshot.prompts,
-        permissions=snapshot.permissions,
-        before_replay=snapshot.before_replay or snapshot,
-    )
-    return snapshot if begun == snapshot else begun
-
-
-def _replay_ended(snapshot: Snapshot, event: facts.ReplayEnded) -> Snapshot:
-    return _around(snapshot, before_replay=None)
-
-
-def _replay_failed(snapshot: Snapshot, event: facts.ReplayFailed) -> Snapshot:
-    before = snapshot.before_replay
-    if before is None:
-        return snapshot
-    prompts = matched(snapshot.prompts, _has_user_message(before))  # answered during the replay
-    return _around(before, prompts=prompts, permissions=snapshot.permissions)
-
-
-def _connection_lost(snapshot: Snapshot, event: facts.ConnectionLost) -> Snapshot:
-    return _around(snapshot, prompts=lost(snapshot.prompts, event.error), permissions=())
+    if not isinstance(event.request_id, bool):  # it equals 0 or 1 to Python, and is no id
+        draft.permissions().pop(event.request_id, None)
 
 
 _DIRECT: Final[dict[type, Callable[[Snapshot, Any, Limits], Snapshot | None]]] = {
@@ -365,11 +278,11 @@ _DIRECT: Final[dict[type, Callable[[Snapshot, Any, Limits], Snapshot | None]]] =
 }
 """What most updates are, for whoever applies them one by one (benchmark "one apply per update").
 
-Each gives what the function in `_ON_DRAFT` gives, or `None` where it does not apply; the law that
+Each gives what the function in `_ON_UPDATE` gives, or `None` where it does not apply; the law that
 `apply` folded is `apply_all` holds them to it.
 """
 
-_ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
+_ON_UPDATE: Final[dict[type, Callable[[Draft, Any], None]]] = {
     wire.UserMessageChunk: _message_chunk,
     wire.UserMessage: _message,
     wire.AgentMessageChunk: _message_chunk,
@@ -392,20 +305,9 @@ _ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
     wire.CompactionUpdate: _compaction_update,
     wire.CompactionSummaryChunk: _compaction_summary_chunk,
     wire.Unknown: _unknown,
-    facts.PermissionAsked: _permission_asked,
-    facts.PermissionClosed: _permission_closed,
 }
 
-_ON_SNAPSHOT: Final[dict[type, Callable[[Snapshot, Any], Snapshot]]] = {
-    facts.PromptSent: _prompt_sent,
-    facts.PromptAccepted: _prompt_accepted,
-    facts.PromptRejected: _prompt_rejected,
-    facts.PromptUncertain: _prompt_uncertain,
-    facts.CancelSent: _cancel_sent,
-    facts.SessionOpened: _session_opened,
-    facts.ConfigOptionsSet: _config_options_set,
-    facts.ReplayBegun: _replay_begun,
-    facts.ReplayEnded: _replay_ended,
-    facts.ReplayFailed: _replay_failed,
-    facts.ConnectionLost: _connection_lost,
+_ON_PERMISSION: Final[dict[type, Callable[[Draft, Any], None]]] = {
+    facts.PermissionAsked: _permission_asked,
+    facts.PermissionClosed: _permission_closed,
 }

@@ -12,7 +12,7 @@ the client answers, the agent withdraws it, or the client cancels the session.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -24,13 +24,14 @@ from ._prompts import request_key
 Told: TypeAlias = tuple[str | None, Any]
 """A session id and an event of that session; without an id, an event of the connection."""
 
-REQUEST_CANCELLED = -32800
+NO_SUCH_SESSION = -32002
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 
 LOST = wire.Error(INTERNAL_ERROR, "the connection was lost")
 REPLACED = wire.Error(INTERNAL_ERROR, "another request was sent under the same id")
 MALFORMED = wire.Error(INTERNAL_ERROR, "the answer is malformed")
+MALFORMED_RESULT = wire.Error(INTERNAL_ERROR, "the result is malformed")
 
 
 class ClientRequest(Struct, eq=False):
@@ -71,7 +72,7 @@ class RequestAnswered(Struct, frozen=True):
         """What the answer is: one of the agent's, malformed, or none."""
         if not isinstance(self.answer, wire.Error):
             return "result"
-        if self.answer is MALFORMED:
+        if self.answer is MALFORMED or self.answer is MALFORMED_RESULT:
             return "malformed"
         return "lost" if self.is_lost else "error"
 
@@ -89,7 +90,7 @@ class ClientRequests:
         """Add a request. One that is open under the same id will never be answered."""
         replaced = self._open.pop(request.request_id, None)
         self._open[request.request_id] = request
-        failed = [] if replaced is None else [_failed(replaced, REPLACED)]
+        failed = [] if replaced is None else _failed(replaced, REPLACED)
         return [*failed, (None, RequestSent(request))]
 
     def close(self, request_id: wire.RequestId) -> ClientRequest | None:
@@ -114,11 +115,31 @@ class ClientRequests:
     def lose(self, error: wire.Error | None) -> list[Told]:
         """Remove all requests: the connection is lost."""
         lost, self._open = self._open, {}
-        return [_failed(request, error or LOST) for request in lost.values()]
+        told = (_failed(request, error or LOST) for request in lost.values())
+        return [one for some in told for one in some]
 
 
-def _failed(request: ClientRequest, error: wire.Error) -> Told:
-    return (None, RequestAnswered(request, error, is_lost=True))
+def _failed(request: ClientRequest, error: wire.Error) -> list[Told]:
+    return [*answered(request, error), (None, RequestAnswered(request, error, is_lost=True))]
+
+
+def answered(request: ClientRequest, answer: Any) -> list[Told]:
+    """Return what the end of a request changes in its session, whatever the answer says."""
+    session_id, params = request.session_id, request.params
+    if session_id is None or request.is_forgotten:
+        return []
+    if request.method in _SETS_OPTION:
+        return [(session_id, facts.OptionAnswered(request.request_id))]
+    if not isinstance(answer, wire.Error):
+        return []
+    if isinstance(params, wire.CancelToolCallRequest):
+        return [(session_id, facts.ToolCallCancelRefused(params.tool_call_id))]
+    if isinstance(params, wire.CancelTerminalRequest):
+        return [(session_id, facts.TerminalCancelRefused(params.terminal_id))]
+    return []
+
+
+_SETS_OPTION = frozenset({"session/set_config_option", "session/set_mode", "session/set_model"})
 
 
 AgentRequestKind: TypeAlias = Literal["permission", "elicitation", "call"]
@@ -179,6 +200,7 @@ class AgentRequests:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._open: dict[str, AgentRequest] = {}  # the agent chooses the ids, so by `request_key`
+        self._at_urls: dict[str, set[str | None]] = {}  # by elicitation id: the sessions
 
     def __iter__(self) -> Any:
         return iter(self._open.values())
@@ -204,13 +226,33 @@ class AgentRequests:
         is_same = older is not None and _place(older) == _place(request)
         told = [] if is_same else self.close(request.request_id)
         self._open[key] = request
+        if isinstance(request.params, wire.ElicitationUrlMode):
+            sessions = self._at_urls.setdefault(request.params.elicitation_id, set())
+            sessions.add(request.session_id)
         session_id = None if request.kind == "call" else request.session_id
         return [*told, (session_id, event)]
+
+    def answer(self, response: wire.Response) -> list[Told]:
+        """Follow an answer of the client."""
+        request = self.get(response.id)
+        if request is None or request.kind != "elicitation":
+            return self.close(response.id)
+        del self._open[request_key(response.id)]
+        result = value_of(response.result)
+        action = result.get("action") if isinstance(result, dict) else None
+        known = action if isinstance(action, str) else "cancel"
+        return [(request.session_id, facts.ElicitationAnswered(request.request_id, known))]
+
+    def complete(self, elicitation_id: str) -> list[Told]:
+        """Follow the end of an interaction at a URL, wherever it was asked for."""
+        event = facts.ElicitationCompleted(elicitation_id)
+        sessions = self._at_urls.pop(elicitation_id, set())
+        return [(session_id, event) for session_id in sessions]
 
     def close(self, request_id: wire.RequestId) -> list[Told]:
         """Remove a request that was answered or withdrawn; return what that changes."""
         request = self._open.pop(request_key(request_id), None)
-        return [] if request is None or request.kind == "call" else [_closed(request)]
+        return [] if request is None else _closed(request)
 
     def cancel(self, session_id: str) -> None:
         """Remove the permission requests of a session, which a cancel answers."""
@@ -223,6 +265,7 @@ class AgentRequests:
     def lose(self) -> None:
         """Remove all requests: the connection is lost."""
         self._open.clear()
+        self._at_urls.clear()
 
     def _keep(self, is_kept: Any) -> None:
         self._open = {key: one for key, one in self._open.items() if is_kept(one)}
@@ -232,5 +275,13 @@ def _place(request: AgentRequest) -> tuple[str, str | None]:
     return request.kind, request.session_id
 
 
-def _closed(request: AgentRequest) -> Told:
-    return (request.session_id, facts.PermissionClosed(request.request_id))
+def _closed(request: AgentRequest) -> list[Told]:
+    kind = _CLOSED.get(request.kind)
+    return [] if kind is None else [(request.session_id, kind(request.request_id))]
+
+
+_CLOSED: dict[str, Callable[[wire.RequestId], Any]] = {
+    "permission": facts.PermissionClosed,
+    "elicitation": facts.ElicitationClosed,
+}
+"""By the kind of a request: the event that it needs no answer any more."""

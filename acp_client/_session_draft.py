@@ -21,14 +21,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from . import wire
+from ._client_state import Permission, SessionState, Turn, is_idle, step_turns
 from ._entity_drafts import Entity, EntityDraft, TerminalDraft
 from ._keyed import Keyed
+from ._lifecycles import Foreground, TurnStep
 from ._limits import DEFAULT_LIMITS, Limits
 from ._patches import COMPACTION, MESSAGE, TERMINAL, TOOL_CALL
 from ._prompts import echoed
 from ._snapshot import (
     MessageType,
-    Permission,
     SessionFields,
     Snapshot,
     UnknownEntry,
@@ -155,19 +156,27 @@ class Draft(Struct, gc=False, eq=False):
     base: Snapshot
     limits: Limits
     _entries: _Places
+    is_lost: bool
     _terminals: _Places | None = None
     _plans: _PlanPlaces | None = None
     _parts: dict[str, EntityDraft] | None = None
     _notices: list[wire.Notice] | None = None
     _permissions: dict[wire.RequestId, Permission] | None = None
     _echoes: set[str] | None = None
+    _turns: list[Turn] | None = None
     _changes: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, base: Snapshot, limits: Limits = DEFAULT_LIMITS) -> Draft:
         """Begin a draft of what comes after a snapshot."""
         entries = base.entries
-        return cls(base, limits, _Places(entries, len(entries)))
+        is_lost = base._fields.connection_lost is not None
+        return cls(base, limits, _Places(entries, len(entries)), is_lost)
+
+    def hear(self) -> None:
+        """Forget the loss of the connection: the agent is heard of again."""
+        self.is_lost = False
+        self.set(connection_lost=None)
 
     @property
     def entry_count(self) -> int:
@@ -237,6 +246,27 @@ class Draft(Struct, gc=False, eq=False):
             self._permissions = {one.request_id: one for one in self.base.permissions}
         return self._permissions
 
+    @property
+    def foreground(self) -> Foreground:
+        """Where the foreground work is now."""
+        if is_idle(self.get("state")):
+            return "idle"
+        return "cancelling" if self.get("cancelling") else "working"
+
+    def step_turn(self, step: TurnStep, outcome: SessionState | None) -> None:
+        """Begin or end a turn here; `outcome` is how it ended."""
+        if self._turns is None:
+            self._turns = list(self.base.turns)
+        details = {"outcome": outcome} if step == "reported idle" else {"cost_before": self._cost}
+        step_turns(self._turns, step, self.entry_count, **details)
+
+    @property
+    def _cost(self) -> wire.Cost | None:
+        part = None if self._parts is None else self._parts.get("usage")
+        usage = self.base.usage
+        before = None if usage is None else usage.cost
+        return before if part is None else part.current("cost", None)
+
     def get(self, name: str) -> Any:
         """Return a field of the session as it is now."""
         base = getattr(self.base._fields, name)
@@ -280,7 +310,10 @@ class Draft(Struct, gc=False, eq=False):
         if self._permissions is not None:
             self.set(permissions=tuple(self._permissions.values()))
         if self._echoes is not None:
-            self.set(prompts=echoed(base.prompts, self._echoes))
+            replaying = base.before_replay is not None
+            self.set(prompts=echoed(base.prompts, self._echoes, replaying))
+        if self._turns is not None:
+            self.set(turns=tuple(self._turns))
         if self._changes is None:
             return base
         return changed(base, self._changes)

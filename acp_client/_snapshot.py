@@ -23,6 +23,17 @@ import attrs
 from msgspec import Struct, field
 
 from . import wire
+from ._client_state import (
+    ConnectionLoss,
+    Elicitation,
+    Permission,
+    Prompt,
+    SessionState,
+    Turn,
+    WantedOption,
+    is_idle,
+    with_wanted,
+)
 from ._content import ContentBlocks, ToolCallContents
 from ._errors import InvalidValueError, checked
 from ._keyed import Keyed
@@ -30,7 +41,6 @@ from ._terminal_output import OutputBytes, bytes_left_out
 from ._value import Value
 
 MessageType = Literal["user_message", "agent_message", "agent_thought"]
-PromptStatus = Literal["pending", "accepted", "rejected", "uncertain"]
 
 FINISHED: Final = frozenset({"completed", "failed", "cancelled"})
 """Statuses of a tool call that has ended."""
@@ -71,7 +81,8 @@ class ToolCall(Struct, frozen=True, gc=False):
     """A tool call; `status` is what to show.
 
     `reported_status` is the agent's word. After a cancel the client's own mark lies over it
-    (`cancel_marked`) until the agent reports a status again.
+    (`cancel_marked`) until the agent reports a status again. `cancel_requested` says that the
+    client asked to cancel this call alone, until its status is final.
     """
 
     tool_call_id: str
@@ -80,6 +91,7 @@ class ToolCall(Struct, frozen=True, gc=False):
     kind: str = "other"
     reported_status: str = "pending"
     cancel_marked: bool = False
+    cancel_requested: bool = False
     content: ToolCallContents = field(default_factory=_no_items)
     locations: tuple[wire.ToolCallLocation, ...] = ()
     raw_input: wire.Json | None = None
@@ -175,6 +187,7 @@ class Terminal(Struct, frozen=True, gc=False):
     """A terminal that the agent owns. A concrete `exit_status` means that it has exited.
 
     `dropped_bytes` counts output that a limit made the store forget, oldest first.
+    `cancel_requested` says that the client asked to cancel it, until it has exited.
     """
 
     terminal_id: str
@@ -187,6 +200,7 @@ class Terminal(Struct, frozen=True, gc=False):
     capabilities: wire.TerminalCapabilities | None = None
     meta: wire.JsonObject | None = None
     dropped_bytes: int = 0
+    cancel_requested: bool = False
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Terminal) and other.dropped_bytes != self.dropped_bytes:
@@ -261,35 +275,6 @@ class SessionInfo(Value):
     meta: wire.JsonObject | None = None
 
 
-@attrs.frozen(repr=False, weakref_slot=False)
-class Prompt(Value):
-    """What the client submitted, from sending to echo.
-
-    `echoed` is true once a user message with `message_id` exists; the content is kept until then.
-    `error` says why a prompt was rejected, or is uncertain, where that is known.
-    """
-
-    request_id: wire.RequestId
-    content: tuple[wire.ContentBlock, ...] = ()
-    status: PromptStatus = "pending"
-    message_id: str | None = None
-    echoed: bool = False
-    error: wire.Error | None = None
-
-
-@attrs.frozen(repr=False, weakref_slot=False)
-class Permission(Value):
-    """A permission request of the agent that waits for an answer."""
-
-    request_id: wire.RequestId
-    title: str
-    options: tuple[wire.PermissionOption, ...]
-    description: str | None = None
-    subject: wire.RequestPermissionSubject | None = None
-
-
-SessionState: TypeAlias = wire.StateUpdate | wire.UnknownStateUpdate
-
 IDLE: Final = wire.StateUpdate("idle")
 
 
@@ -297,8 +282,9 @@ IDLE: Final = wire.StateUpdate("idle")
 class SessionFields(Value):
     """Everything of a session except its entries and terminals: what `Snapshot` has as properties.
 
-    `state` is `None` until one is reported. Users do not see the last three: `foreground_start` is
-    the place of the first entry that may be foreground work, and `commands_reported` and
+    `state` is `None` until one is reported. `config_options` are the confirmed ones. Users do not
+    see the last ones: `wanted` are the options that the client asked for, `foreground_start` is the
+    place of the first entry that may be foreground work, and `commands_reported` and
     `options_reported` say that an update of that list came, so that results of requests leave the
     list alone.
     """
@@ -312,7 +298,12 @@ class SessionFields(Value):
     notices: tuple[wire.Notice, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     permissions: tuple[Permission, ...] = ()
+    elicitations: tuple[Elicitation, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    cancelling: bool = False
+    connection_lost: ConnectionLoss | None = None
     before_replay: Snapshot | None = None
+    wanted: tuple[WantedOption, ...] = ()
     foreground_start: int = 0
     commands_reported: bool = False
     options_reported: bool = False
@@ -343,7 +334,7 @@ class Snapshot(Struct, frozen=True, weakref=True):
     @property
     def is_idle(self) -> bool:
         """Whether the agent is ready for a prompt: the last reported state is idle, or none is."""
-        return state_name(self.state) == "idle"
+        return is_idle(self._fields.state)
 
     @property
     def usage(self) -> Usage | None:
@@ -362,8 +353,8 @@ class Snapshot(Struct, frozen=True, weakref=True):
 
     @property
     def config_options(self) -> tuple[wire.SessionConfigOption, ...]:
-        """The configuration options."""
-        return self._fields.config_options
+        """The configuration options, with the values that the client asked for already."""
+        return with_wanted(self._fields.config_options, self._fields.wanted)
 
     @property
     def notices(self) -> tuple[wire.Notice, ...]:
@@ -379,6 +370,43 @@ class Snapshot(Struct, frozen=True, weakref=True):
     def permissions(self) -> tuple[Permission, ...]:
         """The permission requests that wait for an answer, oldest first."""
         return self._fields.permissions
+
+    @property
+    def elicitations(self) -> tuple[Elicitation, ...]:
+        """The elicitations that wait for an answer, or for the end of an interaction at a URL."""
+        return self._fields.elicitations
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The stretches of foreground work, oldest first; the last one may be open."""
+        return self._fields.turns
+
+    def turn_cost(self, place: int) -> wire.Cost | None:
+        """Return what a turn has cost: the difference of the session's costs at its two ends.
+
+        `None` if no cost was reported, or in another currency. The end of the last turn is now.
+        """
+        turns = self._fields.turns
+        before = turns[place].cost_before
+        later = turns[range(len(turns))[place] + 1 :]
+        after = later[0].cost_before if later else self._cost
+        if after is None or (before is not None and before.currency != after.currency):
+            return None
+        return wire.Cost(after.amount - (before.amount if before else 0), after.currency)
+
+    @property
+    def _cost(self) -> wire.Cost | None:
+        return None if self.usage is None else self.usage.cost
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether the client cancelled the foreground work that still goes on."""
+        return self._fields.cancelling
+
+    @property
+    def connection_lost(self) -> ConnectionLoss | None:
+        """The loss of the connection, until the agent is heard of again."""
+        return self._fields.connection_lost
 
     @property
     def before_replay(self) -> Snapshot | None:
@@ -402,14 +430,6 @@ BOOKKEEPING: Final = {
 def _checked(items: Iterable[Any], kinds: Any, needed: str) -> Iterator[Any]:
     for item in checked(items, Iterable, "a sequence"):
         yield checked(item, kinds, needed)
-
-
-def state_name(state: SessionState) -> str:
-    """Return `idle`, `running`, `requires_action`, or the name of an unknown state."""
-    if isinstance(state, wire.StateUpdate):
-        return state.state
-    name: str = state.value["state"]
-    return name
 
 
 def background_tool_calls(state: SessionState | None) -> frozenset[str]:

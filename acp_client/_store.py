@@ -560,8 +560,21 @@ class Store(ClientCalls):
         for session_id, event in told:
             if session_id is None:
                 self._reduce_connection(batch, event)
-            elif drafts.knows(session_id) or not isinstance(event, facts.ConfigOptionsSet):
+            elif drafts.knows(session_id) or not isinstance(event, _OF_KNOWN_SESSIONS):
                 drafts.reduce(session_id, event)
+                if isinstance(event, facts.PermissionAsked):
+                    self._answer_if_cancelling(batch, session_id, event.request_id)
+
+    def _answer_if_cancelling(
+        self, batch: _Batch, session_id: str, request_id: wire.RequestId
+    ) -> None:
+        """Answer a permission request that was on its way when the session was cancelled."""
+        if batch.drafts.draft(session_id).foreground != "cancelling":
+            return
+        if self._observes:
+            self._messages.routes.agent_requests.close(request_id)
+        else:
+            self._send(batch, result_line(request_id, permission_outcome(None)))
 
     def _reduce_connection(self, batch: _Batch, event: Any) -> None:
         """Reduce an event of the connection, and do what it asks for."""
@@ -649,6 +662,20 @@ def _put(handlers: dict[str, Any], method: str, handler: Any) -> None:
     else:
         _check_function(handler)
         handlers[method] = handler
+
+
+_OF_KNOWN_SESSIONS: Final = (
+    facts.ConfigOptionsSet,
+    facts.OptionWanted,
+    facts.OptionAnswered,
+    facts.SessionClosed,
+    facts.ElicitationCompleted,
+    facts.ToolCallCancelSent,
+    facts.ToolCallCancelRefused,
+    facts.TerminalCancelSent,
+    facts.TerminalCancelRefused,
+)
+"""Events that change a session if there is one, and do not make one."""
 
 
 class _Batch(Struct, eq=False):

@@ -275,6 +275,41 @@ class UnknownStateUpdate(Unknown):
 
     __slots__ = ()
 
+    @property
+    def name(self) -> str:
+        """The name of the state: `idle` if it is the stop reason that is not known."""
+        return self.value["state"]  # type: ignore[no-any-return]  # checked when it was decoded
+
+    @property
+    def stop_reason(self) -> str | None:
+        """The stop reason of an idle state."""
+        reason = self.value.get("stopReason") if self.name == "idle" else None
+        return reason if isinstance(reason, str) else None
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the turn used, said by an idle state."""
+        usage: Usage | None = self._part("usage", Usage)
+        return usage
+
+    @property
+    def error(self) -> Error | None:
+        """The error that stopped the work, said by an idle state."""
+        error: Error | None = self._part("error", Error)
+        return error
+
+    def _part(self, key: str, kind: Any) -> Any:
+        value = self.value.get(key) if self.name == "idle" else None
+        try:
+            return None if value is None else msgspec.convert(value, kind, dec_hook=_raw)
+        except msgspec.ValidationError:
+            return None
+
+
+def _raw(kind: Any, value: Any) -> Any:
+    """Make a raw value of a part of one."""
+    return kind(value)
+
 
 class _Whole(Struct, frozen=True, gc=False, rename=_wire_name, omit_defaults=True):
     """An object that is always whole: absent and `null` are the same, and are not written."""
@@ -814,6 +849,11 @@ class StateUpdate(_Patch, frozen=True, gc=False, omit_defaults=True, tag="state_
             force_setattr(self, "usage", None)
         if self.stop_reason != "error":
             force_setattr(self, "error", None)
+
+    @property
+    def name(self) -> str:
+        """The name of the state, as every state has it, known or not."""
+        return self.state
 
 
 class ToolCallContentChunk(_Patch, frozen=True, gc=False, tag="tool_call_content_chunk"):

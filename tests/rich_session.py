@@ -226,3 +226,52 @@ def rich_events() -> list[Event]:
 def rich_snapshot() -> Snapshot:
     """Give the snapshot of the session."""
     return acp_client.apply_all(Snapshot("rich"), rich_events())
+
+
+USED = {"totalTokens": 3, "inputTokens": 2, "outputTokens": 1}
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+def richer_snapshot() -> Snapshot:
+    """Give the session of `stored/version-2.json`: it has what version 1 did not know."""
+    tool, terminal = wire.ToolCallUpdate("asked"), wire.TerminalUpdate("asked")
+    form = wire.ElicitationFormMode(
+        message="Name?",
+        session_id="rich",
+        tool_call_id="asked",
+        requested_schema=wire.RequestedSchema(FORM),
+    )
+    url = wire.ElicitationUrlMode(
+        message="Log in", session_id="rich", elicitation_id="e", url="https://example.com"
+    )
+    unknown = wire.ElicitationUnknownMode(
+        {"mode": "_voice", "message": "Say", "sessionId": "rich", "status": 5, "null": None}
+    )
+    error = wire.Error(-32800, "cancelled")
+    events: list[Event] = [
+        acp_client.ReplayEnded(),
+        acp_client.ConnectionLost(wire.Error(-1, "gone")),
+        wire.UsageUpdate(1, 2, wire.Cost(0.5, "EUR")),
+        wire.StateUpdate("running"),
+        wire.UsageUpdate(1, 2, wire.Cost(0.75, "EUR")),
+        wire.StateUpdate("idle", stop_reason="error", error=error, usage=wire.Usage(3, 2, 1)),
+        wire.StateUpdate("running"),
+        wire.UnknownStateUpdate({"state": "idle", "stopReason": "_tired", "usage": USED}),
+        wire.StateUpdate("requires_action"),
+        tool,
+        acp_client.ToolCallCancelSent("asked"),
+        terminal,
+        acp_client.TerminalCancelSent("asked"),
+        acp_client.PromptSent("withdrawn", (wire.TextContent("never mind"),)),
+        acp_client.PromptRejected("withdrawn", error),
+        acp_client.ElicitationAsked(70, form),
+        acp_client.ElicitationAsked(71, url),
+        acp_client.ElicitationAnswered(71, "accept"),
+        acp_client.ElicitationAsked("72", url),
+        acp_client.ElicitationCompleted("f"),
+        acp_client.ElicitationAsked(73, unknown),
+        acp_client.OptionWanted(74, "s", wire.Json("other")),
+        acp_client.OptionWanted(75, "b", wire.Json(True)),
+        acp_client.CancelSent(),
+    ]
+    return acp_client.apply_all(rich_snapshot(), events)

@@ -56,6 +56,7 @@ from acp_client._changes import (
     TerminalChanged,
     TextAppended,
     TextReplaced,
+    TurnChanged,
     UsageChanged,
 )
 from acp_client._compare import changes
@@ -744,10 +745,11 @@ def test_state_usage_and_info_have_their_own_changes() -> None:
     info = event("session_info_update", title="T")
     new = after(usage, info, event("state_update", state="running"))
     steps = assert_led(EMPTY, new)
-    assert kinds(steps) == [UsageChanged, InfoChanged, StateChanged]
+    assert kinds(steps) == [UsageChanged, InfoChanged, TurnChanged, StateChanged]
     assert steps[0] == UsageChanged(None, acp_client.Usage(1, 2))
     assert steps[1] == InfoChanged(("title",), {"title": None}, {"title": "T"})
-    assert steps[2] == StateChanged(wire.StateUpdate("idle"), wire.StateUpdate("running"))
+    assert steps[2] == TurnChanged(0, None, acp_client.Turn(0))
+    assert steps[3] == StateChanged(wire.StateUpdate("idle"), wire.StateUpdate("running"))
 
 
 def test_bookkeeping_is_nothing_to_draw() -> None:

@@ -28,9 +28,9 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _widths _persistent _items _keyed _grown_text
         _terminal_text
         _typed _jsonrpc _lenient _lenient_scalars _decode _framing
-        _content _terminal_output _snapshot _events
+        _content _terminal_output _lifecycles _client_state _snapshot _events
         _prompts _outgoing _changes _continuation _compare _memory
-        _session_draft _entity_drafts _patches _reducer
+        _session_draft _entity_drafts _patches _fact_reducer _reducer
         _requests _conversation _connection _v1 _versions _storage
         _agent_calls _client_calls _chunk_runs _delivery _subscriptions _reader _store
         _recordings

@@ -18,7 +18,14 @@ EMPTY = Snapshot("s1")
 
 NOT_PATCHED = {"message_id", "tool_call_id", "compaction_id", "terminal_id"}
 UNSTORED_META = {wire.UsageUpdate}
-NO_PATCH_SETS = {"cancel_marked", "output_meta", "dropped_bytes", "type", *NOT_PATCHED}
+NO_PATCH_SETS = {
+    "cancel_marked",
+    "cancel_requested",
+    "output_meta",
+    "dropped_bytes",
+    "type",
+    *NOT_PATCHED,
+}
 """Fields of entities that are set beside others, or never change."""
 
 each_update = pytest.mark.parametrize("update", PATCHES, ids=lambda update: update.__name__)

@@ -11,16 +11,16 @@ from traffic import document, event, text
 
 import acp_client
 from acp_client import Prompt, Snapshot, apply, apply_all, wire
+from acp_client._client_state import PromptStatus
 from acp_client._prompts import (
     TRANSITIONS,
     Answer,
     answered,
     echoed,
     lost,
-    matched,
     request_key,
+    restored,
 )
-from acp_client._snapshot import PromptStatus
 
 STATUSES: tuple[PromptStatus, ...] = get_args(PromptStatus)
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
@@ -32,11 +32,13 @@ EXPECTED: dict[PromptStatus, dict[Answer, PromptStatus]] = {
     "pending": {
         "result": "accepted",
         "error": "rejected",
+        "cancelled": "withdrawn",
         "malformed": "uncertain",
         "lost": "uncertain",
     },
     "accepted": dict.fromkeys(ANSWERS, "accepted"),
     "rejected": dict.fromkeys(ANSWERS, "rejected"),
+    "withdrawn": dict.fromkeys(ANSWERS, "withdrawn"),
     "uncertain": dict.fromkeys(ANSWERS, "uncertain"),
 }
 
@@ -99,7 +101,7 @@ def test_an_echo_marks_by_id_alone(prompt: Prompt, is_marked: bool) -> None:
     """A message that has come marks the prompts of its id, whose content is then dropped."""
     prompts = (prompt,)
     after = echoed(prompts, {"m"})
-    assert matched(prompts, lambda message_id: message_id == "m") == after
+    assert restored(prompts, prompts, lambda message_id: message_id == "m") == after
     assert (after is not prompts) == is_marked
     if is_marked:
         assert (after[0].echoed, after[0].content) == (True, ())

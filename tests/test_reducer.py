@@ -16,7 +16,8 @@ from traffic import chunk, document, event, text
 import acp_client
 from acp_client import Event, InvalidValueError, Limits, Snapshot, apply, apply_all, wire
 from acp_client._events import ClientEvent
-from acp_client._reducer import _ON_DRAFT, _ON_SNAPSHOT
+from acp_client._fact_reducer import ON_SNAPSHOT
+from acp_client._reducer import _ON_PERMISSION, _ON_UPDATE
 
 EMPTY = Snapshot("s1")
 TEXT = {"type": "text", "text": "hi"}
@@ -808,11 +809,11 @@ def test_what_is_no_event_is_refused(wrong: Any) -> None:
 def test_every_event_has_a_handler() -> None:
     """The dispatch tables hold each variant of the wire and each fact once."""
     facts: set[Any] = set(get_args(ClientEvent))
-    updates: set[Any] = set(_ON_DRAFT) - facts
+    updates: set[Any] = set(_ON_UPDATE)
     unknown = {wire.Unknown, wire.UnknownStateUpdate}
     assert {kind.__struct_config__.tag for kind in updates - unknown} == wire.UPDATE_TAGS
     assert unknown <= updates
-    assert set(_ON_SNAPSHOT) == facts - set(_ON_DRAFT)
+    assert set(ON_SNAPSHOT) | set(_ON_PERMISSION) == facts
 
 
 def test_what_did_not_change_is_shared() -> None:

@@ -76,6 +76,8 @@ ACCEPTED = ("s", acp_client.PromptAccepted(1, "m"))
 REJECTED = ("s", acp_client.PromptRejected(1, wire.Error(1, "no")))
 UNCERTAIN = ("s", acp_client.PromptUncertain(1))
 OPENED = ("s", acp_client.SessionOpened())
+RESUMED = ("s", acp_client.ResumeSent())
+SETTLED = ("s", acp_client.OptionAnswered(1))
 BEGUN = ("s", acp_client.ReplayBegun())
 ENDED = ("s", acp_client.ReplayEnded())
 FAILED = ("s", acp_client.ReplayFailed())
@@ -98,8 +100,8 @@ FAILED = ("s", acp_client.ReplayFailed())
         ([answer(result=GOOD)], []),
         ([answer(result=GOOD), PROMPT], [PROMPTED]),
         # an id that is used again means the newer request
-        ([PROMPT, SET, answer(result=GOOD)], [PROMPTED]),
-        ([SET, PROMPT, answer(result=GOOD)], [PROMPTED, ACCEPTED]),
+        ([PROMPT, SET, answer(result=GOOD)], [PROMPTED, SETTLED]),
+        ([SET, PROMPT, answer(result=GOOD)], [SETTLED, PROMPTED, ACCEPTED]),
         ([PROMPT, sent("session/list"), answer(result=GOOD)], [PROMPTED]),
         ([PROMPT, sent("session/prompt", 1.0, session=5), answer(result=GOOD)], [PROMPTED]),
         ([REPLAYED, sent("session/resume", session=5), answer(result={})], [BEGUN]),
@@ -109,27 +111,27 @@ FAILED = ("s", acp_client.ReplayFailed())
          [("n", acp_client.SessionOpened(config_options=SWITCH))]),
         ([NEW, answer(result={})], []),
         ([NEW, answer(error=ERROR)], []),
-        ([RESUME], [OPENED]),
-        ([RESUME, answer(result={})], [OPENED, OPENED]),
+        ([RESUME], [RESUMED]),
+        ([RESUME, answer(result={})], [RESUMED, OPENED]),
         ([RESUME, answer(result={"availableCommands": []})],
-         [OPENED, ("s", acp_client.SessionOpened(()))]),
-        ([RESUME, answer(error=ERROR)], [OPENED]),
+         [RESUMED, ("s", acp_client.SessionOpened(()))]),
+        ([RESUME, answer(error=ERROR)], [RESUMED]),
         ([SET], []),
         ([SET, answer(result={"configOptions": OPTIONS})],
-         [("s", acp_client.ConfigOptionsSet(SWITCH))]),
-        ([SET, answer(result={})], []),
-        ([SET, answer(error=ERROR)], []),
+         [("s", acp_client.ConfigOptionsSet(SWITCH)), SETTLED]),
+        ([SET, answer(result={})], [SETTLED]),
+        ([SET, answer(error=ERROR)], [SETTLED]),
         # replays
         ([REPLAYED], [BEGUN]),
         ([REPLAYED, answer(result={})], [BEGUN, OPENED, ENDED]),
         ([REPLAYED, answer(error=ERROR)], [BEGUN, FAILED]),
-        ([REPLAYED, answer(result=5)], [BEGUN, ENDED]),
+        ([REPLAYED, answer(result=5)], [BEGUN, OPENED, ENDED]),
         ([REPLAYED, sent("session/resume", 2, replayFrom=REPLAY), answer(error=ERROR)],
          [BEGUN, BEGUN]),
         ([REPLAYED, sent("session/resume", 2, replayFrom=REPLAY), answer(2, result={})],
          [BEGUN, BEGUN, OPENED, ENDED]),
         ([REPLAYED, sent("session/resume", 2, replayFrom=None), answer(result={})],
-         [BEGUN, OPENED, OPENED, ENDED]),
+         [BEGUN, RESUMED, OPENED, ENDED]),
         ([REPLAYED, sent("session/resume", 2, "other", replayFrom=REPLAY), answer(result={})],
          [BEGUN, ("other", acp_client.ReplayBegun()), OPENED, ENDED]),
         # permissions

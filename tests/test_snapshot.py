@@ -69,7 +69,6 @@ SNAPSHOT_CLASSES = (
     "Entries",
     "Message",
     "OutputBytes",
-    "Permission",
     "Plans",
     "Prompt",
     "SessionInfo",

@@ -25,9 +25,12 @@ from acp_client import (
 )
 from acp_client._changes import (
     AvailableCommandsChanged,
+    CancellingChanged,
     Change,
     ConfigOptionsChanged,
+    ConnectionLostChanged,
     ContentReplaced,
+    ElicitationsChanged,
     EntryAdded,
     EntryChanged,
     InfoChanged,
@@ -44,6 +47,7 @@ from acp_client._changes import (
     TerminalChanged,
     TextAppended,
     TextReplaced,
+    TurnChanged,
     UsageChanged,
 )
 from acp_client._text import join_text, position
@@ -56,7 +60,7 @@ ENTRY_FIELDS = {
     "agent_thought": ("meta",),
     "tool_call": (
         *("name", "title", "kind", "status", "reported_status", "cancel_marked", "locations"),
-        *("raw_input", "raw_output", "capabilities", "meta"),
+        *("raw_input", "raw_output", "capabilities", "meta", "cancel_requested"),
     ),
     "compaction": ("status", "error", "meta"),
     "unknown": ("update",),
@@ -64,6 +68,7 @@ ENTRY_FIELDS = {
 TERMINAL_FIELDS = (
     *("command", "cwd", "output_meta", "exit_status", "size", "capabilities", "meta"),
     "dropped_bytes",
+    "cancel_requested",
 )
 
 
@@ -85,6 +90,10 @@ def drawn(snapshot: Snapshot) -> Drawn:
         "notices": list(snapshot.notices),
         "prompts": list(snapshot.prompts),
         "permissions": list(snapshot.permissions),
+        "elicitations": list(snapshot.elicitations),
+        "turns": list(snapshot.turns),
+        "cancelling": snapshot.cancelling,
+        "connection_lost": snapshot.connection_lost,
         "before_replay": snapshot.before_replay,
     }
 
@@ -260,6 +269,22 @@ class ToyRenderer:
     def permissions_changed(self, change: PermissionsChanged) -> None:
         edit(self.drawn["permissions"], change.new, change)
 
+    def elicitations_changed(self, change: ElicitationsChanged) -> None:
+        edit(self.drawn["elicitations"], change.new, change)
+
+    def turn_changed(self, change: TurnChanged) -> None:
+        turns = self.drawn["turns"]
+        assert (change.old is None) == (change.place == len(turns))
+        turns[change.place : change.place + 1] = [change.new]
+
+    def cancelling_changed(self, change: CancellingChanged) -> None:
+        assert self.drawn["cancelling"] is change.old
+        self.drawn["cancelling"] = change.new
+
+    def connection_lost_changed(self, change: ConnectionLostChanged) -> None:
+        assert self.drawn["connection_lost"] == change.old
+        self.drawn["connection_lost"] = change.new
+
     def prompt_changed(self, change: PromptChanged) -> None:
         prompts = self.drawn["prompts"]
         assert (change.old is None) == (change.place == len(prompts))
@@ -316,6 +341,10 @@ HANDLERS: dict[type, Callable[[ToyRenderer, Any], None]] = {
     ConfigOptionsChanged: ToyRenderer.options_changed,
     PermissionsChanged: ToyRenderer.permissions_changed,
     PromptChanged: ToyRenderer.prompt_changed,
+    ElicitationsChanged: ToyRenderer.elicitations_changed,
+    TurnChanged: ToyRenderer.turn_changed,
+    CancellingChanged: ToyRenderer.cancelling_changed,
+    ConnectionLostChanged: ToyRenderer.connection_lost_changed,
     NoticesAdded: ToyRenderer.notices_added,
     StateChanged: ToyRenderer.state_changed,
     UsageChanged: ToyRenderer.usage_changed,

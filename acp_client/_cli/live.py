@@ -13,19 +13,18 @@ from collections.abc import Hashable, Iterable
 from typing import Final
 
 from .. import wire
+from .._client_state import Permission
 from .._sequence_diff import overlap
 from .._snapshot import (
     FINISHED,
     Compaction,
     Entry,
     Message,
-    Permission,
     Snapshot,
     Terminal,
     ToolCall,
     entry_key,
     plan_key,
-    state_name,
 )
 from .._store import Store
 from .contents import embedded_terminals
@@ -98,7 +97,7 @@ class _View:
             self._open.clear()
         self._print_entries()
         self._print_around(old)
-        if snapshot.state is not old.state and state_name(snapshot.state) == "idle":
+        if snapshot.state is not old.state and snapshot.is_idle:
             self._rest()
 
     def finish(self) -> None:

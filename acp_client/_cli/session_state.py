@@ -6,16 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from .. import wire
-from .._snapshot import (
-    Permission,
-    Prompt,
-    PromptStatus,
-    Snapshot,
-    Terminal,
-    ToolCall,
-    plan_key,
-    state_name,
-)
+from .._client_state import Permission, Prompt, PromptStatus
+from .._snapshot import Snapshot, Terminal, ToolCall, plan_key
 from .contents import embedded_terminals, raw_line, terminal_lines
 from .entries import STATUS_STYLES, speaker_line
 from .layout import INDENT, NEWLINE, Layout, Span, line, one_line, paragraph, safe, titled
@@ -153,7 +145,7 @@ def state_words(snapshot: Snapshot, layout: Layout) -> str:
     """Say what state a session is in."""
     state = snapshot.state
     if not isinstance(state, wire.StateUpdate):
-        return one_line(state_name(state))
+        return one_line(state.name)
     words: list[str] = [state.state, state.stop_reason or ""]
     if state.error is not None:
         words.append(f"{one_line(state.error.message)} ({state.error.code})")

@@ -15,15 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from .. import wire
+from .._client_state import (
+    ConnectionLoss,
+    Elicitation,
+    Permission,
+    Prompt,
+    Turn,
+    with_wanted,
+)
 from .._snapshot import (
     BOOKKEEPING,
     CANCELLED,
     Compaction,
     Entries,
     Message,
-    Permission,
     Plans,
-    Prompt,
     SessionFields,
     SessionInfo,
     Snapshot,
@@ -91,7 +97,8 @@ _NAMES: Final = {
 """Document keys that are not the field's name in camel case."""
 
 _UNSEEN: Final[dict[Any, tuple[str, ...]]] = {
-    SessionFields: ("before_replay", *BOOKKEEPING),
+    SessionFields: ("before_replay", "wanted", *BOOKKEEPING),
+    Turn: ("cost_before",),
     ToolCall: ("cancel_marked",),
 }
 """Fields that the document has no key for."""
@@ -131,6 +138,9 @@ _BLANK: Final[dict[Any, Any]] = {
     SessionInfo: SessionInfo(),
     Prompt: _blank(Prompt, "request_id"),
     Permission: _blank(Permission, "request_id", "title", "options"),
+    Elicitation: _blank(Elicitation, "request_id", "mode", "message"),
+    Turn: _blank(Turn, "start"),
+    ConnectionLoss: ConnectionLoss(),
     SessionFields: SessionFields(),
 }
 """The classes of a document, each as it is before anything was said of it."""
@@ -224,19 +234,53 @@ def _tool_call_back(hook: Any, document: dict[str, Any]) -> ToolCall:
 
 def _prompt_out(hook: Any, prompt: Prompt) -> dict[str, Any]:
     document: dict[str, Any] = hook(prompt)
-    if prompt.echoed:
+    if prompt.echoed and not prompt.content:
         del document["content"]
     return document
 
 
-def _prompt_back(hook: Any, document: dict[str, Any]) -> Prompt:
-    prompt: Prompt = hook(document)
-    return attrs.evolve(prompt, content=()) if prompt.echoed else prompt
+def _elicitation_out(hook: Any, elicitation: Elicitation) -> dict[str, Any]:
+    document: dict[str, Any] = hook(elicitation)
+    document.pop("relatedRequest", None)
+    if elicitation.request_id is None:
+        document.pop("requestId", None)
+    raw = document.pop("raw", None)
+    return document if raw is None else {**raw.value, "requestId": elicitation.request_id}
+
+
+def _elicitation_back(hook: Any, document: dict[str, Any]) -> Elicitation:
+    restored: Elicitation
+    if document["mode"] in ("form", "url"):
+        restored = hook({"requestId": None, **document})
+        return restored
+    raw = {key: value for key, value in document.items() if key != "requestId"}
+    known = {key: document[key] for key in ("requestId", "mode", "message")}
+    restored = attrs.evolve(hook(known), raw=wire.JsonObject(raw))
+    return restored
+
+
+def _turn_out(hook: Any, turn: Turn) -> dict[str, Any]:
+    outcome = {} if turn.outcome is None else wire_out(turn.outcome)
+    outcome = outcome.value if isinstance(outcome, wire.Json) else outcome
+    places = [turn.start] if turn.stop is None else [turn.start, turn.stop]
+    return {"entries": places, **{key: outcome[key] for key in outcome if key != "state"}}
+
+
+def _turn_back(hook: Any, document: dict[str, Any]) -> Turn:
+    outcome = {key: document[key] for key in ("stopReason", "usage", "error") if key in document}
+    values: dict[str, Any] = dict(zip(("start", "stop"), document["entries"], strict=False))
+    if outcome:
+        values["outcome"] = {"state": "idle", **outcome}
+    restored: Turn = hook(values)
+    return restored
 
 
 def _session_fields_out(hook: Any, around: SessionFields) -> dict[str, Any]:
     document: dict[str, Any] = hook(around)
     document["state"] = wire_out(around.state or wire.StateUpdate("idle"))
+    document["configOptions"] = [
+        wire_out(option) for option in with_wanted(around.config_options, around.wanted)
+    ]
     if around.before_replay is not None:
         document["replaying"] = True
     return document
@@ -253,12 +297,15 @@ _ADJUST_OUT: Final[dict[Any, Any]] = {
     Message: _message_out,
     ToolCall: _tool_call_out,
     Prompt: _prompt_out,
+    Elicitation: _elicitation_out,
+    Turn: _turn_out,
     SessionFields: _session_fields_out,
 }
 _ADJUST_BACK: Final[dict[Any, Any]] = {
     Message: _message_back,
     ToolCall: _tool_call_back,
-    Prompt: _prompt_back,
+    Elicitation: _elicitation_back,
+    Turn: _turn_back,
     SessionFields: _session_fields_back,
 }
 

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 from msgspec.structs import replace
 
+from .. import wire
+from .._client_state import Turn, WantedOption
+from .._decode import convert
 from .._errors import StoredSnapshotError, checked
 from .._json import NotJson, encode, parse, text_bytes
 from .._snapshot import BOOKKEEPING, Snapshot
@@ -25,9 +28,15 @@ if TYPE_CHECKING:
     from .documents import Documents
 
 FORMAT: Final = "acp-client-snapshot"
-VERSION: Final = 1
+VERSION: Final = 2
 
-_UPGRADES: Final[dict[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
+
+def _with_nothing_more(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 has keys that version 1 had not: turns, elicitations, what is being cancelled."""
+    return document
+
+
+_UPGRADES: Final[dict[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {1: _with_nothing_more}
 """By version: what turns a document of that version into one of the next."""
 
 
@@ -117,6 +126,14 @@ def _stored(snapshot: Snapshot) -> dict[str, Any]:
     around = snapshot._fields
     notes: dict[str, Any] = {key: getattr(around, name) for name, key in BOOKKEEPING.items()}
     notes["stateReported"] = around.state is not None
+    if around.wanted:
+        notes["confirmedOptions"] = list(map(wire.to_builtins, around.config_options))
+        notes["wantedOptions"] = [
+            [one.request_id, one.config_id, one.value] for one in around.wanted
+        ]
+    costs = [wire.to_builtins(turn.cost_before) for turn in around.turns]
+    if any(costs):
+        notes["turnCosts"] = costs
     if around.before_replay is not None:
         notes["beforeReplay"] = _stored(around.before_replay)
     return {**document, "bookkeeping": notes}
@@ -131,9 +148,30 @@ def _restored(document: dict[str, Any]) -> Snapshot:
         raise ValueError("the foreground work begins behind the last entry")
     if not _note(notes, "stateReported", True):
         changes["state"] = None
+    if "wantedOptions" in notes:
+        options = {"configOptions": notes["confirmedOptions"]}
+        changes["config_options"] = _documents().back({**document, **options}).config_options
+        changes["wanted"] = tuple(map(_wanted, notes["wantedOptions"]))
+    if "turnCosts" in notes:
+        changes["turns"] = tuple(
+            _with_cost(turn, cost)
+            for turn, cost in zip(blank.turns, notes["turnCosts"], strict=True)
+        )
     if "beforeReplay" in notes:
         changes["before_replay"] = _restored(_alone(notes["beforeReplay"]))
     return replace(restored, _fields=attrs.evolve(blank, **changes))
+
+
+def _wanted(stored: list[Any]) -> WantedOption:
+    request_id, config_id, value = stored
+    if type(request_id) not in (str, int) or type(config_id) is not str:
+        raise ValueError("an option is wanted by a request, under its id")
+    return WantedOption(request_id, config_id, wire.Json(value))
+
+
+def _with_cost(turn: Turn, cost: Any) -> Turn:
+    before: wire.Cost | None = None if cost is None else convert(cost, wire.Cost)
+    return attrs.evolve(turn, cost_before=before)
 
 
 def _alone(document: dict[str, Any]) -> dict[str, Any]:

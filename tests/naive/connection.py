@@ -380,6 +380,25 @@ class Naive:
             session["permissions"].clear()
             session["elicitations"].clear()
 
+    def cancel_answered(
+        self, request: Request, _result: Record | None, error: Json, has_result: bool
+    ) -> None:
+        """Take back the cancel of one tool call or terminal that was refused."""
+        one = self.one_of(request)
+        if one is not None and not has_result:
+            one.pop("cancelRequested", None)
+
+    def one_of(self, request: Request) -> dict[str, Any] | None:
+        """Return the tool call or the terminal that a request names."""
+        session, name = self.sessions.get(request["sessionId"]), request.get("one")
+        if session is None or not isinstance(name, str):
+            return None
+        if request["method"] == "terminal/cancel":
+            terminal: dict[str, Any] | None = session["now"]["terminals"].get(name)
+            return terminal
+        entry: dict[str, Any] | None = session["now"]["index"].get(("tool_call", name))
+        return entry
+
     Answered = Callable[["Naive", Request, Record | None, Json, bool], None]
     ANSWERED: ClassVar[dict[str, Answered]] = {
         "session/prompt": prompt_answered,
@@ -387,6 +406,8 @@ class Naive:
         "session/resume": resume_answered,
         "session/set_config_option": option_answered,
         "session/close": close_answered,
+        "tool_call/cancel": cancel_answered,
+        "terminal/cancel": cancel_answered,
     }
 
     RESULTS: ClassVar[dict[str, str]] = {
@@ -425,7 +446,7 @@ class Naive:
         request = {"id": asked, "method": method, "sessionId": session_id, "params": params}
         if method != "session/new" and not isinstance(session_id, str):
             request["method"] = None
-        self.requests[asked] = request
+        self.replace_request(asked, request)
         begin = self.BEGUN.get(request["method"])
         if begin is not None:
             begin(self, request)
@@ -458,12 +479,27 @@ class Naive:
             wanted = (request["params"].get("configId"), request["params"].get("value"))
             self.sessions[request["sessionId"]]["wanted"][request["id"]] = wanted
 
+    def cancel_begun(self, request: Request) -> None:
+        """Ask to cancel one tool call or terminal."""
+        request["one"] = request["params"].get(CANCELS[request["method"]])
+        one = self.one_of(request)
+        if one is not None and not is_over(one):
+            one["cancelRequested"] = True
+
     Begun = Callable[["Naive", Request], None]
     BEGUN: ClassVar[dict[str, Begun]] = {
         "session/prompt": prompt_begun,
         "session/resume": resume_begun,
         "session/set_config_option": option_begun,
+        "tool_call/cancel": cancel_begun,
+        "terminal/cancel": cancel_begun,
     }
+
+    def replace_request(self, asked: Any, request: Request) -> None:
+        """Open a request; another one of the same id will not be answered."""
+        self.requests[asked] = request
+        for session in self.sessions.values():
+            session["wanted"].pop(asked, None)
 
     def client_answered(self, asked: Any, message: dict[str, Json]) -> None:
         """Take an answer of the client: a URL that was accepted goes on without its request."""
@@ -506,6 +542,18 @@ class Naive:
             if entry["type"] == "tool_call" and entry["toolCallId"] not in background:
                 unfinished = entry["status"] not in ("completed", "failed", "cancelled")
                 entry["marked"] = entry.get("marked", False) or unfinished
+                if unfinished:
+                    entry.pop("cancelRequested", None)
+
+
+CANCELS = {"tool_call/cancel": "toolCallId", "terminal/cancel": "terminalId"}
+
+
+def is_over(one: dict[str, Any]) -> bool:
+    """Whether a tool call has ended or a terminal has exited."""
+    if one.get("type") != "tool_call":
+        return one.get("exitStatus") is not None
+    return one.get("marked", False) or one["status"] in ("completed", "failed", "cancelled")
 
 
 def is_echoed(prompt: dict[str, Any], now: dict[str, Any]) -> bool:

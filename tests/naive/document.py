@@ -53,10 +53,16 @@ def options_of(session: dict[str, Any], rules: frozenset[str]) -> list[Json]:
     if "wanted" in rules:
         for config_id, value in session["wanted"].values():
             options = [
-                option | {"currentValue": value} if option.get("configId") == config_id else option
+                option | {"currentValue": value} if takes(option, config_id, value) else option
                 for option in options
             ]
     return options
+
+
+def takes(option: dict[str, Any], config_id: Any, value: Json) -> bool:
+    """Whether a value can be asked for of an option; of an unknown one anything can be."""
+    kind = {"select": str, "boolean": bool}.get(option["type"], object)
+    return option.get("configId") == config_id and isinstance(value, kind)
 
 
 def show(values: dict[str, Any]) -> dict[str, Any]:

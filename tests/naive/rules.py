@@ -20,4 +20,4 @@ ALL = frozenset(
         "withdrawn",  # -32800 is no rejection
     }
 )
-LANDED: frozenset[str] = frozenset({"newest resume", "results", "unstable"})
+LANDED: frozenset[str] = ALL - {"depth"}

@@ -102,6 +102,8 @@ def apply_tool_call(now: Now, update: Update) -> None:
     """Upsert a tool call; a reported status takes our cancel mark away."""
     entry = upsert(now, "tool_call", update)
     entry["marked"] = entry.get("marked", False) and "status" not in update
+    if "status" in update and entry["status"] in ("completed", "failed", "cancelled"):
+        entry.pop("cancelRequested", None)
 
 
 def apply_tool_call_chunk(now: Now, update: Update) -> None:
@@ -136,6 +138,8 @@ def apply_terminal(now: Now, update: Update) -> None:
     for name, value in update.items():
         if name not in ("sessionUpdate", "terminalId", "_meta", "output"):
             terminal[name] = value
+    if update.get("exitStatus") is not None:
+        terminal.pop("cancelRequested", None)
     if "output" in update:
         output = update["output"] or {"data": ""}
         terminal["output"] = bytes_of(output["data"])

@@ -1,0 +1,187 @@
+"""What a session has beside its conversation: prompts, open requests of the agent, turns, a loss.
+
+All classes are immutable; `_snapshot` holds their objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import attrs
+from msgspec import Struct
+from msgspec.structs import replace
+
+from . import wire
+from ._lifecycles import TURNS, ElicitationStatus, TurnPhase, TurnStep
+from ._value import Value
+
+PromptStatus = Literal["pending", "accepted", "rejected", "withdrawn", "uncertain"]
+
+SessionState = wire.StateUpdate | wire.UnknownStateUpdate
+
+
+@attrs.frozen(repr=False, weakref_slot=False)
+class Prompt(Value):
+    """What the client submitted, from sending to echo.
+
+    `echoed` is true once a user message with `message_id` exists. The content is kept until then,
+    and until the end of a replay that goes on. `error` says why a prompt was rejected or withdrawn,
+    or is uncertain, where that is known.
+    """
+
+    request_id: wire.RequestId
+    content: tuple[wire.ContentBlock, ...] = ()
+    status: PromptStatus = "pending"
+    message_id: str | None = None
+    echoed: bool = False
+    error: wire.Error | None = None
+
+
+@attrs.frozen(repr=False, weakref_slot=False)
+class Permission(Value):
+    """A permission request of the agent that waits for an answer."""
+
+    request_id: wire.RequestId
+    title: str
+    options: tuple[wire.PermissionOption, ...]
+    description: str | None = None
+    subject: wire.RequestPermissionSubject | None = None
+
+
+@attrs.frozen(repr=False, weakref_slot=False)
+class Elicitation(Value):
+    """An elicitation of the agent: a form to fill in, or a URL to visit.
+
+    `mode` is `form` (with `requested_schema`, exactly as it came), `url` (with `url` and
+    `elicitation_id`), or one that is not known (with all of its parameters in `raw`). It may belong
+    to a tool call of its session; one of the connection belongs to `related_request`, a request of
+    the client.
+
+    A URL that the user accepted stays, `accepted` and without `request_id`, until the agent says
+    that it is done. One that is `completed` was done before it was answered.
+    """
+
+    request_id: wire.RequestId | None
+    mode: str
+    message: str
+    tool_call_id: str | None = None
+    related_request: wire.RequestId | None = None
+    requested_schema: wire.JsonObject | None = None
+    url: str | None = None
+    elicitation_id: str | None = None
+    raw: wire.JsonObject | None = None
+    status: ElicitationStatus = "pending"
+
+    @classmethod
+    def asked(
+        cls, request_id: wire.RequestId, request: wire.CreateElicitationRequest
+    ) -> Elicitation:
+        """Make an elicitation of what the agent sent."""
+        if isinstance(request, wire.ElicitationUnknownMode):
+            raw = {key: item for key, item in request.value.items() if key != "sessionId"}
+            return cls(
+                request_id,
+                raw["mode"],
+                request.message,
+                related_request=request.request_id,
+                raw=wire.JsonObject(raw),
+            )
+        shared = (request.message, request.tool_call_id, request.request_id)
+        if isinstance(request, wire.ElicitationFormMode):
+            schema = wire.JsonObject(request.requested_schema.value)
+            return cls(request_id, "form", *shared, schema)
+        return cls(request_id, "url", *shared, None, request.url, request.elicitation_id)
+
+
+@attrs.frozen(repr=False, weakref_slot=False)
+class Turn(Value):
+    """One stretch of foreground work: the entries from `start` up to `stop`.
+
+    `stop` is `None` while it goes on. `outcome` is what the idle state said that ended it, if it
+    said anything. `cost_before` is the session's cost when it began.
+    """
+
+    start: int
+    stop: int | None = None
+    outcome: SessionState | None = None
+    cost_before: wire.Cost | None = None
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the work stopped, if the agent said so."""
+        return None if self.outcome is None else self.outcome.stop_reason
+
+    @property
+    def usage(self) -> wire.Usage | None:
+        """The tokens that the turn used, if the agent said so."""
+        return None if self.outcome is None else self.outcome.usage
+
+    @property
+    def error(self) -> wire.Error | None:
+        """The error that stopped the work."""
+        return None if self.outcome is None else self.outcome.error
+
+
+def step_turns(turns: list[Turn], step: TurnStep, count: int, **details: Any) -> None:
+    """Begin or end a turn where there are `count` entries; `details` is what is known of it."""
+    before: TurnPhase = "open" if turns and turns[-1].stop is None else "none"
+    after = TURNS.get((before, step), before)
+    if (before, after) == ("none", "open"):
+        turns.append(Turn(count, **details))
+    elif (before, after) == ("open", "none"):
+        turns[-1] = attrs.evolve(turns[-1], stop=count, **details)
+
+
+@attrs.frozen(repr=False, weakref_slot=False)
+class ConnectionLoss(Value):
+    """The connection was lost, for a reason that may be known."""
+
+    error: wire.Error | None = None
+
+
+class WantedOption(Struct, frozen=True, gc=False):
+    """The value of an option that the client asked for, until the agent answers."""
+
+    request_id: wire.RequestId
+    config_id: str
+    value: wire.Json
+
+
+def is_idle(state: SessionState | None) -> bool:
+    """Return whether no foreground work goes on: the state is idle, or none was reported."""
+    return state is None or state.name == "idle"
+
+
+def outcome_of(state: SessionState) -> SessionState | None:
+    """Return what an idle state says of the turn that it ends: reason, usage and error."""
+    if isinstance(state, wire.StateUpdate):
+        kept = wire.StateUpdate(
+            "idle", stop_reason=state.stop_reason, error=state.error, usage=state.usage
+        )
+        return None if kept == wire.StateUpdate("idle") else kept
+    value = state.value
+    found = {key: value[key] for key in ("stopReason", "usage", "error") if key in value}
+    return wire.UnknownStateUpdate({"state": "idle", **found}) if found else None
+
+
+def with_wanted(
+    options: tuple[wire.SessionConfigOption, ...], wanted: tuple[WantedOption, ...]
+) -> tuple[wire.SessionConfigOption, ...]:
+    """Return options with the values that are asked for over the confirmed ones."""
+    values = {one.config_id: one.value for one in wanted}
+    return tuple(_with_value(option, values) for option in options) if values else options
+
+
+def _with_value(
+    option: wire.SessionConfigOption, values: dict[str, wire.Json]
+) -> wire.SessionConfigOption:
+    if isinstance(option, wire.Unknown):
+        config_id = option.value.get("configId")
+        if not isinstance(config_id, str) or config_id not in values:
+            return option
+        return wire.Unknown({**option.value, "currentValue": values[config_id].value})
+    given = values.get(option.config_id)
+    value: Any = None if given is None else given.value
+    if type(value) is not type(option.current_value):
+        return option
+    return replace(option, current_value=value)

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from . import _events as facts
+from . import wire
 from ._client_state import (
     ConnectionLoss,
     Elicitation,
@@ -274,13 +275,17 @@ def _config_options_set(snapshot: Snapshot, event: facts.ConfigOptionsSet) -> Sn
 
 def _option_wanted(snapshot: Snapshot, event: facts.OptionWanted) -> Snapshot:
     wanted = WantedOption(event.request_id, event.config_id, event.value)
-    return _with(snapshot, wanted=(*snapshot._fields.wanted, wanted))
+    return _with(snapshot, wanted=(*_other_wanted(snapshot, event.request_id), wanted))
 
 
 def _option_answered(snapshot: Snapshot, event: facts.OptionAnswered) -> Snapshot:
-    key = request_key(event.request_id)
-    kept = (one for one in snapshot._fields.wanted if request_key(one.request_id) != key)
-    return _with(snapshot, wanted=tuple(kept))
+    return _with(snapshot, wanted=_other_wanted(snapshot, event.request_id))
+
+
+def _other_wanted(snapshot: Snapshot, request_id: wire.RequestId) -> tuple[WantedOption, ...]:
+    key = request_key(request_id)
+    wanted = snapshot._fields.wanted
+    return tuple(one for one in wanted if request_key(one.request_id) != key)
 
 
 # --- Replays and losses ---

@@ -68,7 +68,7 @@ class Responder:
 
     def error(self, code: int, message: str, data: Any = None) -> None:
         """Answer with an error. Raises `UnknownRequestError` if the request is not open."""
-        self._answer(self._request, None, _error_of(HandlerError(code, message, data)))
+        self._answer(self._request, None, _error_of(HandlerError(message, code, data)))
 
 
 Handler: TypeAlias = Callable[[Responder], Any]

@@ -67,8 +67,8 @@ class UnknownPermissionError(UnknownRequestError):
 class HandlerError(AcpClientError):
     """Raised by a handler of the agent's requests: the answer is this error."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        """Take what the JSON-RPC error object says."""
+    def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
+        """Take what the JSON-RPC error object says; without a code it is an internal error."""
         super().__init__(message)
         self.code = code
         self.message = message

@@ -366,7 +366,7 @@ def test_a_handler_answers(protocol: Any, moment: str) -> None:
 @pytest.mark.parametrize(
     ("raised", "code", "reported"),
     [
-        (acp_client.HandlerError(7, "no", {"k": 1}), 7, 0),
+        (acp_client.HandlerError("no", 7, {"k": 1}), 7, 0),
         (RuntimeError("secret"), -32603, 1),
         (None, -32603, 1),
     ],

@@ -19,7 +19,7 @@ from traffic import chunk, event
 import acp_client
 from acp_client import Snapshot, apply, apply_all, dumps, wire
 from acp_client._persistent import Version
-from acp_client._snapshot import background_tool_calls, entry_key, plan_key, state_name
+from acp_client._snapshot import background_tool_calls, entry_key, plan_key
 
 EMPTY = Snapshot("s1")
 ATOMS = (str, int, float, bool, bytes, type(None), msgspec.UnsetType)
@@ -206,7 +206,7 @@ def test_tool_calls_know_whether_they_are_finished(status: str, finished: bool) 
 def test_states_are_read(fields: dict[str, Any], name: str, background: set[str]) -> None:
     """Name and background work are read of known and of unknown states, as far as they go."""
     state = apply(EMPTY, event("state_update", **fields)).state
-    assert state_name(state) == name
+    assert state.name == name
     assert background_tool_calls(state) == background
     assert background_tool_calls(None) == set()
 

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 
 from .. import wire
 from .._client_state import Turn, WantedOption
-from .._decode import convert
 from .._errors import StoredSnapshotError, checked
 from .._json import NotJson, encode, parse, text_bytes
 from .._snapshot import BOOKKEEPING, Snapshot
+from .._typed import convert
 
 if TYPE_CHECKING:
     from .documents import Documents

@@ -7,7 +7,7 @@ recording, from the root of the checkout:
     printf 'Fix it.\nAnd now?\n' | python examples/rich_live.py \
         python examples/scripted_agent.py examples/recordings/coding-session.ndjson
 
-Ctrl-C ends it. The view sees changes only, and makes anew the lines of the entries that they name.
+Ctrl-C ends it. The view sees changes only, and renders again only the entries that they name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.segment import Segment
 from rich.text import Text
-from threads import Connection, open_session
+from threads import Client, open_session
 
 import acp_client
 from acp_client import wire
@@ -76,7 +76,7 @@ class View:
         self._lines.pop(place, None)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Give the newest lines, for as many rows as there are."""
+        """Yield the newest lines, for as many rows as there are."""
         if self._width != options.max_width:
             self._width, self._lines = options.max_width, {}
         room, shown = options.size.height - 2, list[list[Segment]]()
@@ -96,10 +96,10 @@ def main() -> None:
     """Send the prompts of the standard input to an agent, and show what comes of them."""
     if len(sys.argv) < 2:
         sys.exit("usage: python rich_live.py AGENT [ARGUMENT ...] < PROMPTS")
-    connection = Connection(sys.argv[1:])
-    store, outbox, view = connection.store, connection.outbox, View()
-    session_id = open_session(connection)
-    reader = connection.reader(session_id)
+    client = Client(sys.argv[1:])
+    store, view = client.store, View()
+    session_id = open_session(client)
+    reader = client.reader(session_id)
     rest = threading.Event()
 
     def watch(delivery: acp_client.Delivery) -> None:  # a reader might have all of it in one step
@@ -114,7 +114,7 @@ def main() -> None:
     with suppress(KeyboardInterrupt), Live(view, auto_refresh=False) as live:
         for words in filter(None, map(str.strip, sys.stdin)):
             rest.clear()
-            outbox.put(store.prompt(session_id, [wire.TextContent(text=words)]).data)
+            store.prompt(session_id, [wire.TextContent(text=words)])
             while reader.pending or not (rest.is_set() or reader.closed):
                 reader.wait(0.05, urgent=True)
                 if delivery := reader.take():
@@ -122,11 +122,9 @@ def main() -> None:
                     live.refresh()
                     for asked in delivery.new.permissions:
                         first = asked.options[0].option_id
-                        with suppress(acp_client.UnknownPermissionError):  # nobody asks any more
-                            outbox.put(
-                                store.answer_permission(session_id, asked.request_id, first).data
-                            )
-    connection.close()
+                        with suppress(acp_client.UnknownPermissionError):  # it was withdrawn
+                            store.answer_permission(session_id, asked.request_id, first)
+    client.close()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 r"""A chat with an agent in a terminal, with threads: `python threads.py AGENT [ARGUMENT ...]`.
 
-Each line that you type is a prompt, or the answer to what the agent asks. Ctrl-C cancels the work
-in hand, Ctrl-D ends the conversation. To try it without an agent, from the root of the checkout:
+Each line that you type is a prompt, or the answer to what the agent asks. Ctrl-C cancels what the
+agent does, Ctrl-D ends the conversation. To try it without an agent, from the root of the checkout:
 
     python examples/threads.py python examples/scripted_agent.py \
         examples/recordings/coding-session.ndjson
@@ -9,35 +9,27 @@ in hand, Ctrl-D ends the conversation. To try it without an agent, from the root
 Four threads, each with one job:
 
 - *read* takes what the agent writes and gives it to the store;
-- *write* writes what is in the outbox, so that nobody else ever waits for the agent;
+- *write* writes what the store has queued, so that no other thread ever waits for the agent;
 - *draw* takes steps from a reader, at its own pace, and prints them;
 - the main thread waits for the user.
 """
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 import acp_client
 from acp_client import wire
 
 PICTURES_A_SECOND = 30
-NOT_FOUND = -32601
 ENDED = wire.Error(-32000, "the agent's output ended")
-
-
-def message(**members: Any) -> bytes:
-    """Make one line of JSON-RPC."""
-    return json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n"
 
 
 def start(command: list[str]) -> subprocess.Popen[bytes]:
@@ -53,39 +45,30 @@ def start(command: list[str]) -> subprocess.Popen[bytes]:
         sys.exit(f"{command[0]}: {error.strerror}")
 
 
-class Connection:
+class Client:
     """An agent's process, the store that follows it, and the two threads that serve its pipes."""
 
     def __init__(self, command: list[str]) -> None:
-        self.store = acp_client.Store()
-        self.outbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._numbers = itertools.count(1)
-        self._waiting: dict[wire.RequestId, queue.SimpleQueue[wire.Response]] = {}
-        self._readers: list[acp_client.Reader] = []
-        self.has_ended = False
         self.process = start(command)
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        threading.Thread(target=self._write, args=(self.process.stdin,), daemon=True).start()
-        threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
+        self.store = acp_client.Store()
+        self.has_ended = False
+        self._something_to_send = threading.Event()
+        self.store.on_data_to_send = self._something_to_send.set
+        self._readers: list[acp_client.Reader] = []
+        for task in (self._read, self._write):
+            threading.Thread(target=task, daemon=True).start()
 
-    def ask(self, method: str, **params: Any) -> Any:
-        """Send a request of our own and wait for the result. Raises `RuntimeError` without one."""
-        number = next(self._numbers)
-        answer = self._waiting[number] = queue.SimpleQueue()
-        data = message(id=number, method=method, params=params)
-        self.store.sent(data)  # before it is written: the answer must find its request
-        self.outbox.put(data)
-        if self.has_ended:  # perhaps before the request was among those that wait
-            self._give_up()
-        response = answer.get()
-        if response.result is None:
-            reason = response.error.message if response.error else "the answer is malformed"
-            raise RuntimeError(f"{method}: {acp_client.escape(reason, keep_newlines=False)}")
-        return response.result.value
+    def ask(self, call: Callable[..., object], *arguments: Any) -> Any:
+        """Make a call of the store and wait for its answer. Raises `RuntimeError` for an error."""
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        call(*arguments, on_answer=answers.put)
+        answer = answers.get()
+        if isinstance(answer, wire.Error):
+            raise RuntimeError(acp_client.escape(answer.message, keep_newlines=False))
+        return answer
 
     def reader(self, session_id: str) -> acp_client.Reader:
-        """Return a reader of a session that is closed when the connection is."""
+        """Return a reader of a session that is closed when the agent ends."""
         reader = self.store.reader(session_id)
         self._readers.append(reader)
         if self.has_ended:
@@ -94,60 +77,46 @@ class Connection:
 
     def close(self) -> None:
         """End the agent: by closing its input, or by force if that does not help."""
-        self.outbox.put(b"")
+        assert self.process.stdin is not None
+        with suppress(OSError):
+            self.process.stdin.close()
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self.process.terminate()
 
-    def _write(self, pipe: IO[bytes]) -> None:
-        with suppress(OSError), pipe:  # the agent is gone: the reading thread finds that out too
-            while data := self.outbox.get():
-                pipe.write(data)
-                pipe.flush()
-
-    def _read(self, pipe: IO[bytes]) -> None:
-        with pipe:
-            for line in pipe:
-                self.store.receive(line)
-                if b'"session/update"' not in line:  # those are the store's business alone
-                    self._look_at(line)
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as pipe:
+            while data := os.read(pipe.fileno(), 65536):
+                self.store.receive(data)
         self.store.end()
-        self.store.disconnect(ENDED)
         self.has_ended = True
-        self._give_up()
-        self.outbox.put(b"")
+        self.store.disconnect(ENDED)
+        self._something_to_send.set()
         for reader in self._readers:
             reader.close()
 
-    def _give_up(self) -> None:
-        """Answer all requests that nobody else will answer."""
-        with suppress(KeyError):  # there is none left
-            while True:
-                number, answer = self._waiting.popitem()
-                answer.put(wire.Response(number, error=ENDED))
-
-    def _look_at(self, line: bytes) -> None:
-        """Take answers to our own requests, and refuse requests that we know nothing of."""
-        match acp_client.decode(line)[0]:
-            case wire.Response() as response if response.id in self._waiting:
-                self._waiting.pop(response.id).put(response)
-            case wire.Request(method=method) as request if method != "session/request_permission":
-                error = {"code": NOT_FOUND, "message": f"{method} is not offered"}
-                self.outbox.put(message(id=request.id, error=error))
+    def _write(self) -> None:
+        pipe = self.process.stdin
+        assert pipe is not None
+        with suppress(OSError, ValueError):  # the agent is gone, or its input was closed
+            while not self.has_ended:
+                self._something_to_send.wait()
+                self._something_to_send.clear()
+                pipe.write(self.store.data_to_send())
+                pipe.flush()
 
 
-def open_session(connection: Connection) -> str:
+def open_session(client: Client) -> str:
     """Begin a conversation; return the id of its session. Ends the program if that fails."""
-    info = {"name": "threads-example", "version": "1"}
     try:
-        connection.ask("initialize", protocolVersion=2, info=info, capabilities={})
-        opened = connection.ask("session/new", cwd=os.getcwd(), mcpServers=[])
+        client.ask(client.store.initialize, "threads-example", "1")
+        opened: wire.NewSessionResponse = client.ask(client.store.new_session, os.getcwd())
     except RuntimeError as error:
-        connection.close()
-        sys.exit(str(error))
-    session_id: str = opened["sessionId"]
-    return session_id
+        client.close()
+        sys.exit(f"the agent refused: {error}")
+    return opened.session_id
 
 
 # --- The thread that draws ---
@@ -161,12 +130,12 @@ def name_of(entry: acp_client.Entry, *, with_status: bool = False) -> str:
     return entry.type.replace("_", " ")
 
 
-class Roll:
+class Printer:
     """Prints changes below what is printed already."""
 
     def __init__(self) -> None:
         self._last_place = -1
-        self._entries = acp_client.Entries()
+        self._entries: Sequence[acp_client.Entry] = ()
 
     def draw(self, delivery: acp_client.Delivery) -> None:
         """Print changes; those that are not in the table below are passed over."""
@@ -181,7 +150,7 @@ class Roll:
         for place, entry in enumerate(change.new.entries):
             self._begin(place, entry)
         for prompt in change.new.prompts:
-            self._tell_of(prompt)
+            self._report(prompt)
         for permission in change.new.permissions:
             self._ask(permission)
 
@@ -189,7 +158,7 @@ class Roll:
         """Print a new entry."""
         self._begin(change.place, change.new)
 
-    def append_text(self, change: acp_client.TextAppended | acp_client.TextReplaced) -> None:
+    def append_text(self, change: acp_client.TextAppended) -> None:
         """Go on with an entry, under its name if something else was printed meanwhile."""
         if change.place != self._last_place:
             self._head(change.place, name_of(self._entries[change.place]))
@@ -206,8 +175,8 @@ class Roll:
             self._ask(change.new[place])
 
     def change_prompt(self, change: acp_client.PromptChanged) -> None:
-        """Tell what became of a prompt."""
-        self._tell_of(change.new)
+        """Print what became of a prompt."""
+        self._report(change.new)
 
     def add_notices(self, change: acp_client.NoticesAdded) -> None:
         """Print notices."""
@@ -224,8 +193,8 @@ class Roll:
         if not isinstance(entry, acp_client.UnknownEntry):
             self._say(entry.text)
 
-    def _tell_of(self, prompt: acp_client.Prompt) -> None:
-        """Tell of what went wrong. Other prompts need no word: their echo is an entry."""
+    def _report(self, prompt: acp_client.Prompt) -> None:
+        """Print what went wrong; any other prompt has its echo among the entries."""
         if prompt.status in ("rejected", "uncertain"):
             reason = prompt.error.message if prompt.error else "no reason was given"
             self._line(f"(your prompt is {prompt.status}: {reason})")
@@ -248,71 +217,67 @@ class Roll:
         sys.stdout.write(acp_client.escape(text))  # what the agent sent may hold control characters
 
 
-HANDLERS: dict[type, Callable[[Roll, Any], None]] = {
-    acp_client.Reset: Roll.reset,
-    acp_client.EntryAdded: Roll.add_entry,
-    acp_client.TextAppended: Roll.append_text,
-    acp_client.TextReplaced: Roll.append_text,
-    acp_client.EntryChanged: Roll.change_entry,
-    acp_client.PermissionsChanged: Roll.change_permissions,
-    acp_client.PromptChanged: Roll.change_prompt,
-    acp_client.NoticesAdded: Roll.add_notices,
-    acp_client.StateChanged: Roll.change_state,
+HANDLERS: dict[type, Callable[[Printer, Any], None]] = {
+    acp_client.Reset: Printer.reset,
+    acp_client.EntryAdded: Printer.add_entry,
+    acp_client.TextAppended: Printer.append_text,
+    acp_client.EntryChanged: Printer.change_entry,
+    acp_client.PermissionsChanged: Printer.change_permissions,
+    acp_client.PromptChanged: Printer.change_prompt,
+    acp_client.NoticesAdded: Printer.add_notices,
+    acp_client.StateChanged: Printer.change_state,
 }
 
 
 def draw(reader: acp_client.Reader) -> None:
     """Draw until the agent has ended, at most so many times a second but for what is urgent."""
-    roll = Roll()
+    printer = Printer()
     while reader.wait():
         reader.wait(1 / PICTURES_A_SECOND, urgent=True)
         if delivery := reader.take():
-            roll.draw(delivery)
+            printer.draw(delivery)
     print("\n(the agent has ended)")
 
 
 # --- The thread that waits for the user ---
 
 
-def obey(connection: Connection, session_id: str, line: str) -> None:
-    """Take a line for the answer to the oldest question, or else for a prompt."""
-    store, words = connection.store, line.strip()
+def obey(store: acp_client.Store, session_id: str, line: str) -> None:
+    """Take a line as the answer to the oldest question, or else as a prompt."""
+    words = line.strip()
     for asked in store.snapshot(session_id).permissions:
         options = {str(number): option for number, option in enumerate(asked.options, 1)}
         chosen = options[words].option_id if words in options else None
-        with suppress(acp_client.UnknownPermissionError):  # the agent does not ask any more
-            connection.outbox.put(
-                store.answer_permission(session_id, asked.request_id, chosen).data
-            )
+        with suppress(acp_client.UnknownPermissionError):  # the agent withdrew it
+            store.answer_permission(session_id, asked.request_id, chosen)
         return
     if words:
-        content = [wire.TextContent(text=words)]
-        connection.outbox.put(store.prompt(session_id, content).data)
+        store.prompt(session_id, [wire.TextContent(text=words)])
 
 
-def listen(connection: Connection, session_id: str) -> None:
+def listen(client: Client, session_id: str) -> None:
     """Do what the user says, until Ctrl-D or the end of the agent."""
     while True:
         try:
             line = sys.stdin.readline()
         except KeyboardInterrupt:
-            connection.outbox.put(connection.store.cancel(session_id).data)
+            client.store.cancel(session_id)
             continue
-        if not line or connection.has_ended:
+        if not line or client.has_ended:
             return
-        obey(connection, session_id, line)
+        obey(client.store, session_id, line)
 
 
 def main() -> None:
     """Run an agent and talk to it."""
     if len(sys.argv) < 2:
         sys.exit("usage: python threads.py AGENT [ARGUMENT ...]")
-    connection = Connection(sys.argv[1:])
-    session_id = open_session(connection)
-    drawing = threading.Thread(target=draw, args=(connection.reader(session_id),))
+    client = Client(sys.argv[1:])
+    session_id = open_session(client)
+    drawing = threading.Thread(target=draw, args=(client.reader(session_id),))
     drawing.start()
-    listen(connection, session_id)
-    connection.close()
+    listen(client, session_id)
+    client.close()
     drawing.join()
 
 

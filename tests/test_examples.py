@@ -175,7 +175,7 @@ def test_refusals_are_told(example: str, words: list[str]) -> None:
     pytest.importorskip("rich")
     done = run(example, *words, sys.executable, "-c", AGENT_THAT_ASKS)
     assert done.returncode == 1
-    assert "initialize: refused \\x1b with -32601" in done.stderr
+    assert "the agent refused: refused \\x1b with -32601" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -185,7 +185,7 @@ def test_an_agent_that_ends_is_told(example: str, words: list[str]) -> None:
     pytest.importorskip("rich")
     done = run(example, *words, sys.executable, "-c", "")
     assert done.returncode == 1
-    assert "initialize: the agent's output ended" in done.stderr
+    assert "the agent refused: the agent's output ended" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -276,9 +276,8 @@ def _plan_changes(old: Plans, new: Plans) -> Iterator[Change]:
         found = matched(tuple(old), tuple(new), plan_key)
         for place in reversed(found.removed):
             yield PlanChanged(place, plan_key(old[place]), old[place], None)
-        left = (plan for place, plan in enumerate(old) if place not in found.removed)
-        places = range(len(new))
-        kept = dict(zip((place for place in places if place not in found.added), left, strict=True))
+        kept = {place: old[old._place(plan_key(new[place]))] for place in found.changed}
+        places = sorted((*found.added, *found.changed))
     for place in places:
         was, now = kept.get(place), new._at(place)
         if not _is_same(was, now):

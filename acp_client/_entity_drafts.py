@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from . import wire
 from ._content import ChunkMeta
+from ._json import with_members
 
 _NO_META: Final = b"{}"
 
@@ -54,8 +55,9 @@ class EntityDraft(Struct, gc=False, eq=False):
     before the batch, `None` for a new one; `content` is what had grown in it by then. `fresh` is
     what the batch appends to that, or puts in its place (`replaced`).
 
-    The text of `_meta` is parsed for the first patch of a batch and written when the batch ends, so
-    that many patches of one batch cost what they bring.
+    The first patch of a batch is joined to the text of `_meta` if it only brings new keys. Else
+    that is parsed once, and written when the batch ends. So many patches cost what they bring, in
+    one batch or in many.
     """
 
     entity: Entity
@@ -89,7 +91,12 @@ class EntityDraft(Struct, gc=False, eq=False):
             self.members = {}
             return
         if self.members is None:
-            meta = getattr(self.base, "meta", None)
+            meta = self.changes.get("meta", getattr(self.base, "meta", None))
+            if meta is not None and "meta" not in self.changes:
+                more = with_members(meta.text, patch)
+                if more is not None:
+                    self.changes["meta"] = wire.JsonObject.from_text(more)
+                    return
             self.members = {} if meta is None else meta.value
         for key, value in patch.value.items():
             if value is None:

@@ -368,3 +368,19 @@ _set_text: Final[Callable[[Json, bytes], None]] = Json.__dict__["text"].__set__
 
 def _restore(text: bytes) -> Json:
     return Json.from_text(encode(parse(text)))
+
+
+def with_members(text: bytes, more: Json) -> bytes | None:
+    """Return the text of an object with more members behind those that it has.
+
+    `None` if one of the keys may be there already, is escaped, or has the value `null`: nothing is
+    parsed but what comes.
+    """
+    if b"\\" in text or b"\\" in more.text or text == b"{}":
+        return None
+    members = more.value
+    if not members or any(value is None for value in members.values()):
+        return None
+    if any(encode(key) in text for key in members):
+        return None
+    return b"%b,%b" % (text[:-1], more.text[1:])

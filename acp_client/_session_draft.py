@@ -58,8 +58,9 @@ def _differs(base: SessionFields, name: str, value: Any) -> bool:
 
 def _reusing(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a new list with the objects of the old one for what is equal."""
-    known = {item: item for item in old}
-    return tuple(known.get(item, item) for item in new)
+    kept = set(map(id, new)).intersection(map(id, old))
+    gone = {item: item for item in old if id(item) not in kept}
+    return tuple(item if id(item) in kept else gone.get(item, item) for item in new)
 
 
 class _WholeDraft(Struct, gc=False, eq=False):

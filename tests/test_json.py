@@ -28,6 +28,7 @@ from acp_client._json import (
     nests_deeper,
     parse,
     trim,
+    with_members,
 )
 from acp_client.wire import JsonObject, Unknown
 
@@ -283,3 +284,25 @@ def test_values_are_embedded_as_they_are() -> None:
     assert encode({"a": inner, "b": [inner]}) == b'{"a":{"kept":1.0},"b":[{"kept":1.0}]}'
     assert encode({"a": inner, "b": "\ud83d"}) == b'{"a":{"kept":1.0},"b":"\\ud83d"}'
     assert msgspec.json.decode(encode([Json("é"), "é"])) == ["é", "é"]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "joined"),
+    [
+        (b'{"a":1}', {"b": {"c": 2}, "d": ""}, b'{"a":1,"b":{"c":2},"d":""}'),
+        (b'{"a":{"b":1}}', {"b": 2}, None),
+        (b'{"a":"\\n"}', {"b": 2}, None),
+        (b'{"a":1}', {"b\n": 2}, None),
+        (b'{"a":1}', {"b": None}, None),
+        (b'{"a":1}', {}, None),
+        (b"{}", {"b": 2}, None),
+        ('{"é":1}'.encode(), {"è": 2}, '{"é":1,"è":2}'.encode()),
+    ],
+)
+def test_members_are_joined_where_all_are_new(
+    text: bytes, more: dict[str, object], joined: bytes | None
+) -> None:
+    """New members are put behind the others, unless one of them may be there already."""
+    assert with_members(text, Json(more)) == joined
+    if joined is not None:
+        assert Json(parse(text) | more).text == joined

@@ -18,6 +18,9 @@ compared as bytes, and only the string between its two halves is decoded. The th
   the line, decoded as a whole, would not have the new id with the new token there. So the new head
   is the old one with the new id, and one line that it matches is enough.
 
+Which lines begin a run, and what its strings are appended to, the `Words` of a version say. In v1 a
+chunk may have no id: then its run ends with the first line that is not one of it.
+
 Learning costs about two typed decodes, once a run. A line that has a known envelope then costs less
 than its typed decode (see the benchmark "bytes to snapshot").
 """
@@ -25,10 +28,10 @@ than its typed decode (see the benchmark "bytes to snapshot").
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -39,14 +42,14 @@ from ._framing import is_blank
 from ._reducer import MESSAGE_TYPES, Drafts
 from ._typed import Refused
 
-_Chunk: TypeAlias = tuple[type, str, str]
-"""A chunk apart from its string: its class, the id of its entity, and the session."""
+Chunk: TypeAlias = tuple[type, tuple[str, ...], str]
+"""A chunk apart from its string: its class, the ids in it, that of its entity last; the session."""
 
 
 class _Envelope(Struct, frozen=True, gc=False, eq=False):
     """What surrounds the string of a run's chunks, and the decoder of that string."""
 
-    chunk: _Chunk
+    chunk: Chunk
     head: bytes
     tail: bytes
     decode: Callable[[bytes], Any]
@@ -63,13 +66,34 @@ class _Envelope(Struct, frozen=True, gc=False, eq=False):
             return None
 
 
-class _Reading(Struct, frozen=True, gc=False, eq=False):
+class Reading(Struct, frozen=True, gc=False, eq=False):
     """How the string of a kind of chunk is found in the line, and in the event."""
 
     key: bytes
     decode: Callable[[bytes], Any]
     string: Callable[[Any], Any]
-    entity_id: Callable[[Any], str]
+    ids: Callable[[Any], tuple[str, ...]]
+
+
+class Words(Protocol):
+    """What the lines of one version of the protocol say."""
+
+    @property
+    def strings(self) -> Mapping[type, Reading]:
+        """The chunks that runs are made of, by the class of the update."""
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether lines of a run belong to it whatever comes in between."""
+
+    def read(self, line: bytes, after_unknown: bool) -> Any:
+        """Return the parameters of a well-formed update; `None` for any other line."""
+
+    def reduce(self, drafts: Drafts, session_id: str, update: Any) -> bool | None:
+        """Reduce an update; return `False` for one that is to be read as an odd line."""
+
+    def append(self, drafts: Drafts, chunk: Chunk) -> Callable[[Any], None] | None:
+        """Return what appends the string of a chunk to its entity, if the chunk has one."""
 
 
 @cache
@@ -87,13 +111,27 @@ _LONGEST_LEARNED: Final = 65_536
 """Bytes of a line beyond which its text is what it costs, and keeping it would be dear."""
 
 
+_ODD: Final[Any] = object()
+
+
+class _Run(NamedTuple):
+    """A run that has begun: what surrounds its strings, and what they are appended to."""
+
+    head: bytes
+    tail: bytes
+    decode: Callable[[bytes], Any]
+    append: Callable[[Any], None]
+
+
 class Intake:
     """Decodes and reduces lines; remembers the envelopes of the last runs from read to read."""
 
-    def __init__(self) -> None:
-        self._envelopes: dict[_Chunk, _Envelope] = {}
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._after_unknown = False
+        self._envelopes: dict[Chunk, _Envelope] = {}
         self._former: dict[type, _Envelope] = {}
-        self._last: tuple[_Chunk, bytes, str | bytes] | None = None
+        self._last: tuple[Chunk, bytes, str | bytes] | None = None
 
     def take(
         self, drafts: Drafts, lines: Sequence[bytes], take_odd: Callable[[bytes, int], bool]
@@ -106,7 +144,7 @@ class Intake:
         head, tail = _NO_HEAD, b""
         decode_string: Any = None
         append: Any = None
-        after_unknown = False
+        is_steady = self._words.is_steady
         for index, line in enumerate(lines):
             rest = line.removeprefix(head)  # the line itself where it has no such head
             if rest is not line:
@@ -117,43 +155,59 @@ class Intake:
                         continue
                     except Refused:
                         pass  # not one string: the line is decoded as a whole
-            if is_blank(line):
-                continue
-            params = read_update(line, unknown_first=after_unknown)
-            if params is None:
+            if not is_steady:
+                head = _NO_HEAD
+            begun = self._take_whole(drafts, line)
+            if begun is _ODD:
+                head = _NO_HEAD  # the drafts may be others now
                 if not take_odd(line, index):
                     return index + 1
-                head = _NO_HEAD  # the drafts may be others now
-                continue
-            event: Any = params.update
-            drafts.reduce(params.session_id, event)
-            after_unknown = type(event) is wire.Unknown
-            if type(event) in _STRINGS:
-                envelope = self._envelope(line, params.session_id, event)
-                if envelope is not None:
-                    head, tail, decode_string = envelope.head, envelope.tail, envelope.decode
-                    append = _append(drafts, envelope.chunk)
+            elif begun is not None:
+                head, tail, decode_string, append = begun
         return len(lines)
+
+    def _take_whole(self, drafts: Drafts, line: bytes) -> Any:
+        """Reduce a line that is decoded as a whole; return the run that it begins, if any.
+
+        `_ODD` stands for a line that is not a well-formed update.
+        """
+        if is_blank(line):
+            return None
+        params = self._words.read(line, self._after_unknown)
+        if params is None:
+            return _ODD
+        event: Any = params.update
+        if self._words.reduce(drafts, params.session_id, event) is False:
+            return _ODD
+        self._after_unknown = type(event) is wire.Unknown
+        if type(event) not in self._words.strings:
+            return None
+        envelope = self._envelope(line, params.session_id, event)
+        append = None if envelope is None else self._words.append(drafts, envelope.chunk)
+        if envelope is None or append is None:
+            return None
+        return _Run(envelope.head, envelope.tail, envelope.decode, append)
 
     def _envelope(self, line: bytes, session_id: str, event: Any) -> _Envelope | None:
         """Return the envelope of the run that a chunk belongs to, if it is known or can be now."""
         kind = type(event)
-        read = _STRINGS[kind]
+        read = self._words.strings[kind]
         string = read.string(event)
         if string is None or len(line) > _LONGEST_LEARNED:
             return None
-        chunk = (kind, read.entity_id(event), session_id)
+        chunk = (kind, read.ids(event), session_id)
         known = self._envelopes.get(chunk)
         if known is None:
             known = self._learned(chunk, line, string)
             self._last = (chunk, line, string)
         return known
 
-    def _learned(self, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:
+    def _learned(self, chunk: Chunk, line: bytes, string: Any) -> _Envelope | None:
         former = self._former.get(chunk[0])
         envelope = None if former is None else _carried_over(former, chunk, line, string)
         if envelope is None and self._last is not None and self._last[0] == chunk:
-            envelope = _found(chunk, self._last[1:], (line, string))
+            reading = self._words.strings[chunk[0]]
+            envelope = _found(chunk, reading, self._last[1:], (line, string))
         if envelope is not None:
             self._keep(envelope)
         return envelope
@@ -164,28 +218,33 @@ class Intake:
         self._envelopes[envelope.chunk] = self._former[envelope.chunk[0]] = envelope
 
 
-def _carried_over(former: _Envelope, chunk: _Chunk, line: bytes, string: Any) -> _Envelope | None:
-    """Make the envelope of a new run from that of a former one, if the entity's id is all of it."""
-    old, new = (msgspec.json.encode(entity_id) for entity_id in (former.chunk[1], chunk[1]))
-    if former.chunk[2] != chunk[2] or former.head.count(old) != 1:
+def _carried_over(former: _Envelope, chunk: Chunk, line: bytes, string: Any) -> _Envelope | None:
+    """Make the envelope of a new run from that of a former one, if the ids are all of it."""
+    head, olds, news = former.head, former.chunk[1], chunk[1]
+    if former.chunk[2] != chunk[2] or len(olds) != len(news):
         return None
-    head = former.head.replace(old, new)
+    for old, new in dict(zip(olds, news, strict=True)).items():
+        token = msgspec.json.encode(old)
+        if head.count(token) != olds.count(old):
+            return None
+        head = head.replace(token, msgspec.json.encode(new))
     envelope = _Envelope(chunk, head, former.tail, former.decode)
     return envelope if envelope.string(line) == string else None
 
 
-def _found(chunk: _Chunk, first: tuple[bytes, Any], second: tuple[bytes, Any]) -> _Envelope | None:
+def _found(
+    chunk: Chunk, reading: Reading, first: tuple[bytes, Any], second: tuple[bytes, Any]
+) -> _Envelope | None:
     """Find the envelope of two lines of a run, and prove that it is one."""
     line, string = second
     if string == first[1]:
         return None
-    key = _STRINGS[chunk[0]].key
-    place = line.rfind(key) + len(key)
+    place = line.rfind(reading.key) + len(reading.key)
     found = _string()(line, place)
     if found is None:
         return None
-    decode = _STRINGS[chunk[0]].decode
-    envelope = _Envelope(chunk, line[: found.start(1)], line[found.end() :], decode)
+    head, tail = line[: found.start(1)], line[found.end() :]
+    envelope = _Envelope(chunk, head, tail, reading.decode)
     proved = envelope.string(first[0]) == first[1] and envelope.string(line) == string
     return envelope if proved else None
 
@@ -208,33 +267,44 @@ def _text_of_item(event: Any) -> str | None:
     return _text(event, item.content) if type(item) is wire.Content and item.meta is None else None
 
 
-_TEXT: Final = _Reading(
-    b'"text":', msgspec.json.Decoder(str).decode, _text_of_message, attrgetter("message_id")
-)
-_ITEM: Final = _Reading(
-    b'"text":', msgspec.json.Decoder(str).decode, _text_of_item, attrgetter("tool_call_id")
-)
-_DATA: Final = _Reading(
+decode_text: Final[Callable[[bytes], str]] = msgspec.json.Decoder(str).decode
+
+_TEXT: Final = Reading(b'"text":', decode_text, _text_of_message, lambda chunk: (chunk.message_id,))
+_ITEM: Final = Reading(b'"text":', decode_text, _text_of_item, lambda chunk: (chunk.tool_call_id,))
+_DATA: Final = Reading(
     b'"data":',
     msgspec.json.Decoder(bytes).decode,
     attrgetter("data"),
-    attrgetter("terminal_id"),
+    lambda chunk: (chunk.terminal_id,),
 )
 
-_STRINGS: Final[dict[type, _Reading]] = {
-    wire.UserMessageChunk: _TEXT,
-    wire.AgentMessageChunk: _TEXT,
-    wire.AgentThoughtChunk: _TEXT,
-    wire.ToolCallContentChunk: _ITEM,
-    wire.TerminalOutputChunk: _DATA,
-}
 
+class WordsV2:
+    """The lines of v2: each chunk names its entity."""
 
-def _append(drafts: Drafts, chunk: _Chunk) -> Callable[[Any], None]:
-    kind, entity_id, session_id = chunk
-    draft = drafts.draft(session_id)
-    if kind is wire.TerminalOutputChunk:
-        return draft.terminal(entity_id).fresh.append
-    if kind is wire.ToolCallContentChunk:
-        return draft.tool_call(entity_id).fresh.append
-    return draft.message(MESSAGE_TYPES[kind], entity_id).fresh.append
+    is_steady = True
+    strings: Final[Mapping[type, Reading]] = {
+        wire.UserMessageChunk: _TEXT,
+        wire.AgentMessageChunk: _TEXT,
+        wire.AgentThoughtChunk: _TEXT,
+        wire.ToolCallContentChunk: _ITEM,
+        wire.TerminalOutputChunk: _DATA,
+    }
+
+    def read(self, line: bytes, after_unknown: bool) -> Any:
+        """Return the parameters of a well-formed update; `None` for any other line."""
+        return read_update(line, unknown_first=after_unknown)
+
+    def reduce(self, drafts: Drafts, session_id: str, update: Any) -> None:
+        """Reduce an update."""
+        drafts.reduce(session_id, update)
+
+    def append(self, drafts: Drafts, chunk: Chunk) -> Callable[[Any], None]:
+        """Return what appends the string of a chunk to its entity."""
+        kind, (entity_id,), session_id = chunk
+        draft = drafts.draft(session_id)
+        if kind is wire.TerminalOutputChunk:
+            return draft.terminal(entity_id).fresh.append
+        if kind is wire.ToolCallContentChunk:
+            return draft.tool_call(entity_id).fresh.append
+        return draft.message(MESSAGE_TYPES[kind], entity_id).fresh.append

@@ -205,6 +205,11 @@ class AgentRequests:
     def __iter__(self) -> Any:
         return iter(self._open.values())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request waits."""
+        return not self._open
+
     def is_open(self, request: AgentRequest) -> bool:
         """Tell whether this very request still waits for its answer."""
         return self.get(request.request_id) is request

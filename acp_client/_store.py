@@ -10,7 +10,8 @@ draft per session, and each touched session gets one new snapshot at the end. Wh
 itself it follows like what is passed to `sent`, so both ways end in the same state.
 
 Which version of the protocol the messages are of, and what they mean, is the business of
-`_versions`. Lines of v1 are followed one by one; those of v2 take the hot path.
+`_versions`. Lines that are well-formed session updates take the hot path, see `_chunk_runs`; others
+are followed one by one.
 
 Ids of the store's own requests are strings with a prefix of their own, so that they never meet
 those that a transport counts.
@@ -46,7 +47,7 @@ from ._errors import (
     UnknownSessionError,
     checked,
 )
-from ._framing import Framer, is_blank
+from ._framing import Framer
 from ._limits import DEFAULT_LIMITS, Limits
 from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
@@ -140,7 +141,6 @@ class Store(ClientCalls):
         self._notification_handlers: dict[str, NotificationHandler] = {}
         self._to_send: deque[bytes] = deque()
         self.on_data_to_send: Callable[[], object] | None = None
-        self._intake = Intake()
         self._received = Framer(limits.line_length)
         self._sent = Framer(sys.maxsize)  # a limit is for what others write
         self._line = 0
@@ -472,17 +472,20 @@ class Store(ClientCalls):
         first = self._line + 1
         self._line += len(lines)
         taken = 0
-        if self.protocol == "v2":
-            take_odd = partial(self._receive_refused, batch, first)
-            taken = self._intake.take(batch.drafts, lines, take_odd)
-        for number, line in enumerate(lines[taken:], first + taken):
-            if not is_blank(line):
-                self._follow(batch, line, number)
+        while taken < len(lines):
+            intake = self._messages.intake
+            take_odd = partial(self._receive_refused, batch, first + taken, intake)
+            taken += intake.take(batch.drafts, lines[taken:] if taken else lines, take_odd)
 
-    def _receive_refused(self, batch: _Batch, first: int, line: bytes, index: int) -> bool:
-        """Follow a line of v2 that is not a well-formed update; return whether v2 goes on."""
+    def _receive_refused(
+        self, batch: _Batch, first: int, intake: Intake, line: bytes, index: int
+    ) -> bool:
+        """Follow a line that is not a well-formed update; return whether the version is the same.
+
+        If it is not, the lines behind it are those of another one.
+        """
         self._follow(batch, line, first + index, is_refused=True)
-        return self.protocol == "v2"
+        return self._messages.intake is intake
 
     def _follow(
         self,

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
 from . import wire
 from ._json import RECURSIVE_DEPTH, Json, TooDeep, nests_deeper
+
+T = TypeVar("T")
 
 Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError, TooDeep)
 """What this module raises for what it does not take."""
@@ -24,6 +26,18 @@ def decode_update(line: bytes) -> wire.UpdateMessage:
     if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
         raise TooDeep  # msgspec does not look at the nesting of what it skips
     return _update_decoder()(line)
+
+
+def strict_decoder(kind: type[T]) -> Callable[[bytes], T]:
+    """Return what decodes a line as a whole. It raises one of `Refused`."""
+    decode = msgspec.json.Decoder(kind, dec_hook=_hook).decode
+
+    def decode_line(line: bytes) -> T:
+        if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
+            raise TooDeep
+        return decode(line)
+
+    return decode_line
 
 
 @cache

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from . import wire
+from ._chunk_runs import Intake, WordsV2
 from ._conversation import Conversation
 from ._decode import Report, decode_line, decode_refused, ignored
 from ._errors import InvalidValueError, Problem
@@ -55,6 +56,7 @@ class VersionedConnection:
         self._agent_requests = AgentRequests(open_requests)
         self._conversation = Conversation(self._client_requests, self._agent_requests)
         self._translation: TranslationV1 | None = None
+        self.intake = Intake(WordsV2())
         self._is_chosen = protocol is not None
         self._is_settled = self._is_chosen
         self._has_warned = False
@@ -141,13 +143,14 @@ class VersionedConnection:
     def _switch(self, as_v1: bool) -> list[Told]:
         if as_v1 == (self._translation is not None):
             return []
-        self._translation = None
         if not as_v1:
+            self._translation, self.intake = None, Intake(WordsV2())
             return []
         # As above.
-        from ._v1 import TranslationV1
+        from ._v1 import TranslationV1, WordsV1
 
         self._translation = TranslationV1(self._client_requests, self._agent_requests)
+        self.intake = Intake(WordsV1(self._translation))
         return self._translation.adopted()
 
 

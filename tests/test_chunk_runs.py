@@ -14,7 +14,7 @@ from traffic import chunk_line, snapshots, told, update_line
 
 import acp_client
 from acp_client import Limits, Snapshot, Store, _decode, apply
-from acp_client._chunk_runs import Intake
+from acp_client._chunk_runs import Intake, WordsV2
 from acp_client._reducer import Drafts
 from acp_client._typed import decode_update
 
@@ -299,7 +299,9 @@ def test_a_run_is_decoded_by_its_envelope(
     """Of a run only the first lines are decoded as a whole; the next one may carry over."""
     counted = CountedDecodes(monkeypatch)
     drafts = Drafts({}, Limits())
-    Intake().take(drafts, lines, lambda line, index: pytest.fail("a good line was refused"))
+    Intake(WordsV2()).take(
+        drafts, lines, lambda line, index: pytest.fail("a good line was refused")
+    )
     assert counted.count <= most
     assert [draft.freeze() for draft in drafts.open.values()] == expected(lines)
 
@@ -314,7 +316,7 @@ def test_envelopes_outlive_a_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_so_many_envelopes_are_kept() -> None:
     """A peer that makes ever new runs does not fill the memory."""
-    intake, drafts = Intake(), Drafts({}, Limits())
+    intake, drafts = Intake(WordsV2()), Drafts({}, Limits())
     for number in range(200):
         lines = [chunk_line(text, f"m{number}") for text in "abc"]
         intake.take(drafts, lines, lambda line, index: True)
@@ -348,7 +350,7 @@ def test_odd_lines_are_handed_over_with_their_place() -> None:
         odd.append((line, index))
         return len(odd) < 3
 
-    assert Intake().take(drafts, [*lines, b"3", chunk_line("c")], take_odd) == 6
+    assert Intake(WordsV2()).take(drafts, [*lines, b"3", chunk_line("c")], take_odd) == 6
     assert odd.pop() == (b"3", 5)
     assert odd == [(b"junk\n", 1), (b"{}\n", 3)]
     assert len(drafts.open["s1"].freeze().entries) == 2

@@ -31,8 +31,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _content _terminal_output _lifecycles _client_state _snapshot _events
         _prompts _outgoing _changes _continuation _compare _memory
         _session_draft _entity_drafts _patches _fact_reducer _reducer
-        _requests _conversation _connection _v1 _versions _storage
-        _agent_calls _client_calls _chunk_runs _delivery _subscriptions _reader _store
+        _chunk_runs _requests _conversation _connection _v1 _versions _storage
+        _agent_calls _client_calls _delivery _subscriptions _reader _store
         _recordings
         _log_tools
         _cli

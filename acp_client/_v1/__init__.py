@@ -10,5 +10,6 @@ from __future__ import annotations
 from .diffs import is_old_diff, unified_diff
 from .recognition import is_only_v1
 from .translation import TranslationV1
+from .words import WordsV1
 
-__all__ = ["TranslationV1", "is_old_diff", "is_only_v1", "unified_diff"]
+__all__ = ["TranslationV1", "WordsV1", "is_old_diff", "is_only_v1", "unified_diff"]

@@ -44,7 +44,8 @@ class ReaderV1(PartReader):
 
     def event(self, update: dict[str, Any]) -> Any:
         """Structure a session update in the shape of v2; `None` if it is malformed."""
-        return self._union(update, wire.SessionUpdate, "$.params.update")
+        kind = _UPDATES.get(_tag(update, "sessionUpdate"), wire.SessionUpdate)
+        return self.structure(update, kind, "$.params.update")
 
     def attempt(self, update: dict[str, Any]) -> Any:
         """Structure a session update of v2; `None`, and no problem, if it cannot be read as one."""
@@ -60,7 +61,8 @@ class ReaderV1(PartReader):
             text = block.get("text")
             if isinstance(text, str):
                 return wire.TextContent(text)
-        found: wire.ContentBlock | None = self._union(block, wire.ContentBlock, path)
+        kind = _BLOCKS.get(_tag(block, "type"), wire.ContentBlock)
+        found: wire.ContentBlock | None = self.structure(block, kind, path)
         return found
 
     def tool_call(
@@ -72,7 +74,7 @@ class ReaderV1(PartReader):
         has_old = isinstance(content, list) and any(map(is_old_diff, content))
         if content is not None:
             shaped["content"] = [] if has_old else content
-        event: wire.ToolCallUpdate | None = self._union(shaped, wire.SessionUpdate, path)
+        event = self.structure(shaped, wire.ToolCallUpdate, path)
         if event is None or not has_old:
             return event
         found = [self._item(item, f"{path}.content[{at}]") for at, item in enumerate(content)]
@@ -88,11 +90,9 @@ class ReaderV1(PartReader):
     def _item(self, item: Any, path: str) -> wire.ToolCallContent | None:
         if is_old_diff(item):
             return wire.Unknown(item)
-        found: wire.ToolCallContent | None = self._union(item, wire.ToolCallContent, path)
+        kind = _ITEMS.get(_tag(item, "type"), wire.ToolCallContent)
+        found: wire.ToolCallContent | None = self.structure(item, kind, path)
         return found
-
-    def _union(self, value: Any, kind: Any, path: str) -> Any:
-        return self.structure(value, kind, path)
 
 
 def _read_message(value: Any, path: str, reader: PartReader) -> Any:
@@ -106,3 +106,18 @@ def _read_message(value: Any, path: str, reader: PartReader) -> Any:
 
 def _raw_params(value: dict[str, Any], path: str, reader: PartReader) -> Any:
     return value.get("params")
+
+
+def _tag(value: Any, key: str) -> Any:
+    tag = value.get(key) if isinstance(value, dict) else None
+    return tag if isinstance(tag, str) else None
+
+
+def _by_tag(union: Any) -> dict[Any, Any]:
+    return {wire.tag_of(kind): kind for kind in wire.variants(union)}
+
+
+_UPDATES: Final = _by_tag(wire.SessionUpdate)
+_BLOCKS: Final = _by_tag(wire.ContentBlock)
+_ITEMS: Final = _by_tag(wire.ToolCallContent)
+"""The classes of unions by tag: msgspec prepares a union anew for each conversion."""

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from .. import _events as facts
 from .. import wire
-from . import shapes, terminals
+from .._typed import Refused
+from . import shapes, terminals, updates
 from .answers import Outcome
 from .echo import Echoes
 from .messages import OpenMessages
@@ -32,11 +33,16 @@ NO_TITLE: Final = "Permission"
 _PARENTS: Final = (("claudeCode", "parentToolUseId"),)
 """Where adapters say in `_meta` which tool call a subagent works for."""
 
+_PARENT_MARKS: Final = tuple(key.encode() for _, key in _PARENTS)
+
 
 def speaker_of(meta: Any) -> str:
     """Return the subagent that reports something, by its `_meta`; empty for the agent itself."""
-    for adapter, key in _PARENTS if isinstance(meta, dict) else ():
-        said = meta.get(adapter)
+    if not isinstance(meta, wire.JsonObject) or not any(key in meta.text for key in _PARENT_MARKS):
+        return ""
+    members = meta.value
+    for adapter, key in _PARENTS:
+        said = members.get(adapter)
         parent = said.get(key) if isinstance(said, dict) else None
         if isinstance(parent, str):
             return parent
@@ -157,7 +163,9 @@ class SessionV1:
         if event is None:
             return None
         self._messages.note_update()
-        return self._call_noted(self._calls.asked(event), fields)
+        event = self._calls.asked(event)
+        self._note_call(event)
+        return event
 
     def title(self, asked: Fields, call: wire.ToolCallUpdate | None) -> str:
         """Return a title for a request to permit a tool call."""
@@ -185,21 +193,25 @@ class SessionV1:
     def chunk(self, update: Fields, reader: ReaderV1) -> Events:
         """Append to the message that is meant, unless it is an echo."""
         events: Events = []
+        given, meta = update.get("messageId"), update.get("_meta")
+        message_id = given if isinstance(given, str) else None
+        kept = wire.JsonObject(meta) if isinstance(meta, dict) else None
         for content in shapes.blocks(update.get("content")):
             block = reader.block(content)
             if block is not None:
-                events += self._append(update, block)
+                events += self._append(update["sessionUpdate"], message_id, block, kept)
         return events
 
-    def _append(self, update: Fields, block: wire.ContentBlock) -> Events:
-        kind, chunk_class = _CHUNKS[update["sessionUpdate"]]
-        given, meta = update.get("messageId"), update.get("_meta")
-        chunk = chunk_class(
-            given if isinstance(given, str) else "",
-            block,
-            wire.JsonObject(meta) if isinstance(meta, dict) else None,
-        )
+    def _append(
+        self,
+        tag: str,
+        given_id: str | None,
+        block: wire.ContentBlock,
+        meta: wire.JsonObject | None,
+    ) -> Events:
+        kind, chunk_class = _CHUNKS[tag]
         speaker = speaker_of(meta)
+        chunk = chunk_class(given_id or "", block, meta)
         if kind != "user_message":
             return self._placed(kind, speaker, chunk)
         shown = self._echoes.take(block, chunk)
@@ -225,26 +237,74 @@ class SessionV1:
         event = reader.tool_call(update, "$.params.update")
         if event is None:
             return []
-        if update["sessionUpdate"] == "tool_call":
-            self._separate(event.tool_call_id, reader)
-            event = self._calls.announced(event)
-        else:
-            event = self._calls.reported(event)
-        self._call_noted(event, update)
-        found = terminals.of_tool_call({**update, "toolCallId": event.tool_call_id})
+        is_new = update["sessionUpdate"] == "tool_call"
+        if is_new and self._calls.is_reused(event.tool_call_id):
+            self._calls.separate(event.tool_call_id)
+            reason = "is the id of a finished tool call, and used again for a new one"
+            reader.replaced("$.params.update.toolCallId", reason)
+        (event,) = self._tool_call(event, is_new)
+        if not terminals.has_terminals(event.meta):
+            return [event]
+        event, found = terminals.apart(event)
         fed = (reader.event(fields) for fields in found)
         return [event, *(one for one in fed if one is not None)]
 
-    def _separate(self, call_id: str, reader: ReaderV1) -> None:
-        if self._calls.is_reused(call_id):
-            self._calls.separate(call_id)
-            reason = "is the id of a finished tool call, and used again for a new one"
-            reader.replaced("$.params.update.toolCallId", reason)
+    def _tool_call(self, event: wire.ToolCallUpdate, is_new: bool) -> list[wire.ToolCallUpdate]:
+        event = self._calls.announced(event) if is_new else self._calls.reported(event)
+        self._note_call(event)
+        return [event]
 
-    def _call_noted(self, event: wire.ToolCallUpdate, fields: Fields) -> wire.ToolCallUpdate:
-        speaker = speaker_of(fields.get("_meta"))
-        self._messages.note_entry("tool_call", event.tool_call_id, speaker)
-        return event
+    def _note_call(self, event: wire.ToolCallUpdate) -> None:
+        self._messages.note_entry("tool_call", event.tool_call_id, speaker_of(event.meta))
+
+    # --- Updates that the typed decoder has read ---
+
+    def typed_update(self, update: Any) -> Events | None:
+        """Translate a well-formed update; `None` for one that is to be read as parsed JSON."""
+        kind = type(update)
+        try:
+            if kind in _TYPED_CHUNKS:
+                self._works = True
+                meta = updates.meta_of(update.meta)
+                return self._append(_TYPED_CHUNKS[kind], update.message_id, update.content, meta)
+            return _ON_TYPED[kind](self, update)
+        except Refused:
+            return None
+
+    def _typed_call(self, update: Any) -> Events | None:
+        is_new = type(update) is updates.ToolCall
+        if is_new and self._calls.is_reused(update.tool_call_id):
+            return None
+        output = None if update.meta is updates.NO_META else terminals.only_output(update.meta)
+        if output is not None and update.is_bare and self._calls.is_known(update.tool_call_id):
+            self._messages.note_update()
+            data = output.data.encode("utf-8", "surrogatepass")
+            return [wire.TerminalOutputChunk(output.terminal_id, data)]
+        event = update.in_v2()
+        if terminals.has_terminals(event.meta):
+            return None
+        self._messages.note_update()
+        self._works |= is_new
+        return self._tool_call(event, is_new)
+
+    def _typed_plan(self, update: updates.Plan) -> Events:
+        self._messages.note_update()
+        plan = wire.PlanItems("plan", update.entries, updates.meta_of(update.meta))
+        return [wire.PlanUpdate(plan)]
+
+    def _typed_usage(self, update: updates.UsageUpdate) -> Events:
+        self._messages.note_update()
+        self._usage |= {"used": update.used, "size": update.size}
+        if update.cost is None:
+            return [wire.UsageUpdate(update.used, update.size)]
+        self._usage["cost"] = wire.to_builtins(update.cost)
+        return [wire.UsageUpdate(update.used, update.size, update.cost)]
+
+    def run_of(self, kind: str, given: str | None) -> str | None:
+        """Return the message that the next chunk without `_meta` goes on with."""
+        return self._messages.existing(kind, "", given)
+
+    # --- Updates as parsed JSON ---
 
     def plan(self, update: Fields, reader: ReaderV1) -> Events:
         """Replace the one plan."""
@@ -324,6 +384,19 @@ _CHUNKS: Final[dict[str, tuple[str, Any]]] = {
     "agent_thought_chunk": ("agent_thought", wire.AgentThoughtChunk),
 }
 """By the kind of the update: the type of the entry, and the event."""
+
+_TYPED_CHUNKS: Final[dict[type, str]] = {
+    updates.UserMessageChunk: "user_message_chunk",
+    updates.AgentMessageChunk: "agent_message_chunk",
+    updates.AgentThoughtChunk: "agent_thought_chunk",
+}
+
+_ON_TYPED: Final[dict[type, Callable[[SessionV1, Any], Events | None]]] = {
+    updates.Plan: SessionV1._typed_plan,
+    updates.ToolCall: SessionV1._typed_call,
+    updates.ToolCallUpdate: SessionV1._typed_call,
+    updates.UsageUpdate: SessionV1._typed_usage,
+}
 
 _Handler = Callable[[SessionV1, Fields, ReaderV1], Events]
 

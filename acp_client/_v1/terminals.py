@@ -17,6 +17,11 @@ import base64
 from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from .. import wire
 from .shapes import command_line, given
 
 Fields = dict[str, Any]
@@ -70,39 +75,79 @@ CALLS: Final[dict[str, Callable[[Fields, Fields], Fields]]] = {
 
 # --- The agent's own ---
 
+_MARK: Final = b'"terminal_'
 
-def of_tool_call(fields: Fields) -> list[Fields]:
-    """Return the updates of terminals that the `_meta` of a tool call holds."""
-    meta = fields.get("_meta")
-    if not isinstance(meta, dict):
-        return []
-    output = [key for key in _OUTPUT_KEYS if isinstance(meta.get(key), dict)][:1]
-    found = ((key, meta.get(key)) for key in ("terminal_info", *output, "terminal_exit"))
-    return [
-        _META[key](value.get("terminal_id") or fields.get("toolCallId"), value, fields)
+
+def has_terminals(meta: Any) -> bool:
+    """Return whether the `_meta` of a tool call may say something of terminals."""
+    return isinstance(meta, wire.JsonObject) and _MARK in meta.text
+
+
+def apart(event: wire.ToolCallUpdate) -> tuple[wire.ToolCallUpdate, list[Fields]]:
+    """Return a tool call without the output in its `_meta`, and the updates of its terminals."""
+    meta: Any = event.meta
+    members = meta.value
+    raw = event.raw_input.value if isinstance(event.raw_input, wire.Json) else None
+    output = [key for key in _OUTPUT_KEYS if isinstance(members.get(key), dict)][:1]
+    found = ((key, members.get(key)) for key in ("terminal_info", *output, "terminal_exit"))
+    updates = [
+        _META[key](value.get("terminal_id") or event.tool_call_id, value, raw)
         for key, value in found
         if isinstance(value, dict)
     ]
+    for key in output:
+        del members[key]
+    return replace(event, meta=wire.JsonObject(members)), updates
 
 
-def _info(terminal_id: Any, value: Fields, fields: Fields) -> Fields:
-    raw = fields.get("rawInput")
+class Output(Struct, frozen=True, gc=False):
+    """A piece of a terminal's output."""
+
+    terminal_id: str
+    data: str
+
+
+class _OnlyOutput(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A `_meta` that holds a piece of output and nothing else."""
+
+    terminal_output_delta: Output | UnsetType = UNSET
+    terminal_output: Output | UnsetType = UNSET
+
+
+_decode_only_output: Final = msgspec.json.Decoder(_OnlyOutput).decode
+
+
+def only_output(meta: msgspec.Raw) -> Output | None:
+    """Return the output that a `_meta` holds, if it holds nothing else."""
+    if _OUTPUT_MARK not in bytes(meta):
+        return None
+    try:
+        found = _decode_only_output(meta)
+    except msgspec.MsgspecError:
+        return None
+    return found.terminal_output_delta or found.terminal_output or None
+
+
+_OUTPUT_MARK: Final = b'"terminal_output'
+
+
+def _info(terminal_id: Any, value: Fields, raw: Any) -> Fields:
     command = command_line(raw.get("command")) if isinstance(raw, dict) else None
     return _update(terminal_id, command=command, cwd=value.get("cwd"))
 
 
-def _more_output(terminal_id: Any, value: Fields, fields: Fields) -> Fields:
+def _more_output(terminal_id: Any, value: Fields, raw: Any) -> Fields:
     data = value.get("data")
     encoded = _encoded(data) if isinstance(data, str) else data
     update = {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id}
     return {**update, "data": encoded}
 
 
-def _exit(terminal_id: Any, value: Fields, fields: Fields) -> Fields:
+def _exit(terminal_id: Any, value: Fields, raw: Any) -> Fields:
     return _update(terminal_id, exitStatus=_exit_status(value, "exit_code"))
 
 
-_META: Final[dict[str, Callable[[Any, Fields, Fields], Fields]]] = {
+_META: Final[dict[str, Callable[[Any, Fields, Any], Fields]]] = {
     "terminal_info": _info,
     "terminal_output": _more_output,
     "terminal_output_delta": _more_output,

@@ -46,6 +46,11 @@ class ToolCalls:
         """Count a turn: what is announced from now on is not part of the ones before."""
         self._turn += 1
 
+    def is_known(self, call_id: str) -> bool:
+        """Return whether a call is there, under the id that the agent uses."""
+        known = self._known.get(call_id)
+        return known is not None and known.entry_id == call_id
+
     def title(self, call_id: str) -> str | None:
         """Return the title of a call, if there is one."""
         known = self._known.get(call_id)

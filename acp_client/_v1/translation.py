@@ -160,6 +160,21 @@ class TranslationV1:
         moot = [one for one in asked if one.kind == "permission" and one.params in ended]
         return [told for one in moot for told in self.agent_requests.close(one.request_id)]
 
+    def typed(self, session_id: str, update: Any) -> list[Any] | None:
+        """Translate a well-formed update; `None` for one that is to be read as parsed JSON.
+
+        So is one that may do more than that: begin a replay, or close requests.
+        """
+        session = self._session(session_id)
+        self._last_session = session_id
+        if session.history is not None or not (self._sees_client or self.agent_requests.is_empty):
+            return None
+        return session.typed_update(update)
+
+    def run_of(self, session_id: str, kind: str, given: str | None = None) -> str | None:
+        """Return the message that the next chunk goes on with, by its id or without one."""
+        return self._session(session_id).run_of(kind, given)
+
     def _begin_replay(self, session_id: str) -> list[Told]:
         self._sessions[session_id], events = self._session(session_id).before_history()
         return _told(session_id, events)

@@ -158,7 +158,8 @@ class NaiveV1(Naive):
         changed = tool_calls.reported(now["calls"], fields, is_whole)
         changed["sessionUpdate"] = "tool_call_update"
         speaker = messages.speaker_of(fields.get("_meta"))
-        self.entry(now, ("tool_call", changed["toolCallId"]), changed, speaker)
+        shown = tool_calls.without_output(changed)
+        self.entry(now, ("tool_call", changed["toolCallId"]), shown, speaker)
         for terminal in tool_calls.in_meta(changed):
             self.apply(now, terminal)
 

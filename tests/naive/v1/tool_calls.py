@@ -105,6 +105,17 @@ def in_meta(fields: Fields) -> list[Fields]:
     return updates
 
 
+def without_output(fields: Fields) -> Fields:
+    """Return a tool call without the output that its `_meta` has for a terminal."""
+    meta = fields.get("_meta")
+    if not isinstance(meta, dict):
+        return fields
+    key = "terminal_output_delta" if "terminal_output_delta" in meta else "terminal_output"
+    if not isinstance(meta.get(key), dict):
+        return fields
+    return fields | {"_meta": {name: value for name, value in meta.items() if name != key}}
+
+
 def command_line(command: Any, arguments: Any = ()) -> str | None:
     """Return a command and its arguments as one line."""
     if isinstance(command, list):

@@ -10,7 +10,7 @@ already gets a copy.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import chain, compress
 from operator import is_not
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
@@ -246,17 +246,10 @@ def _leaf(root: tuple[Any, ...], shift: int, place: int) -> tuple[Any, ...]:
 
 
 def _values(root: tuple[Any, ...], shift: int, tail: tuple[Any, ...]) -> Iterator[Any]:
-    if root:
-        yield from _leaves(root, shift)
-    yield from tail
-
-
-def _leaves(node: tuple[Any, ...], shift: int) -> Iterator[Any]:
-    if shift == 0:
-        yield from node
-        return
-    for child in node:
-        yield from _leaves(child, shift - BITS)
+    leaves: Iterable[tuple[Any, ...]] = (root,) if root else ()
+    for _ in range(0, shift, BITS):
+        leaves = chain.from_iterable(leaves)
+    return chain(chain.from_iterable(leaves), tail)
 
 
 def _differing(newer: Keyed[Any], older: Keyed[Any]) -> list[int]:

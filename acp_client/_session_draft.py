@@ -28,6 +28,7 @@ from ._lifecycles import Foreground, TurnStep
 from ._limits import DEFAULT_LIMITS, Limits
 from ._patches import COMPACTION, MESSAGE, TERMINAL, TOOL_CALL
 from ._prompts import echoed
+from ._sequence_diff import common_length
 from ._snapshot import (
     MessageType,
     SessionFields,
@@ -58,9 +59,9 @@ def _differs(base: SessionFields, name: str, value: Any) -> bool:
 
 def _reusing(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a new list with the objects of the old one for what is equal."""
-    kept = set(map(id, new)).intersection(map(id, old))
-    gone = {item: item for item in old if id(item) not in kept}
-    return tuple(item if id(item) in kept else gone.get(item, item) for item in new)
+    start = common_length(old, new)
+    known = {item: item for item in old[start:]}
+    return (*old[:start], *(known.get(item, item) for item in new[start:]))
 
 
 class _WholeDraft(Struct, gc=False, eq=False):
@@ -148,7 +149,7 @@ class _PlanPlaces(_Places, gc=False, eq=False):
         for key in self.removed:
             del plans[key]
         plans.update((key, draft.freeze()) for key, draft in self.drafts.items())
-        return type(self.base)._of(plans.items())
+        return type(self.base)()._changed({}, list(plans), list(plans.values()))
 
 
 class Draft(Struct, gc=False, eq=False):

@@ -21,6 +21,7 @@ from .event_stream import FIELD
 from .formats import FORMATS, JSON_TEXTS, LOGS, RAW
 from .frames import Format, Tally
 from .json_slices import is_json, members_if_any, trim
+from .json_texts import BRACKETS_ALONE
 from .layouts import ARRAY, ENTRIES, EVENTS, FENCES, LINES, LISP, TEXTS, Layout, list_under
 from .log_lines import entries
 from .markdown import FENCE
@@ -39,10 +40,8 @@ _LIST_KEYS: Final = (
 )  # fmt: skip  # a table of words
 """What documents call the list of their values."""
 
-_LISP: Final = re.compile(rb"(?:;[^\n]*\n|\s|#\d+=)*\((?:\s|#\d+=)*\(")
+_LISP: Final = re.compile(rb"(?:;[^\n]*\n|\s|#\d+=)*(?:\((?:\s|#\d+=)*){2,3}[^\s(]")
 _FENCE_LINE: Final = re.compile(rb"^" + FENCE.pattern, re.MULTILINE)
-_BRACKETS_ALONE: Final = re.compile(rb"(?:[\[{]\s*){8}")
-"""No message begins so, nor a document of messages."""
 
 
 @attrs.frozen
@@ -83,7 +82,7 @@ def patience(head: bytes) -> int:
     """Return how much of a stream that begins so is worth reading to recognise it."""
     start = trim(head)
     first, line_end, _ = start.partition(b"\n")
-    is_document = first[:1] in (b"{", b"[") and not _BRACKETS_ALONE.match(start)
+    is_document = first[:1] in (b"{", b"[") and not BRACKETS_ALONE.match(start)
     one_document = is_document and not is_json(trim(first))
     return 16 * _MEBIBYTE if one_document or not line_end or _LISP.match(start) else _MEBIBYTE
 
@@ -99,7 +98,7 @@ def _attempts(head: bytes, complete: bool) -> Iterator[tuple[Attempt, bytes]]:
     if _LISP.match(start):
         yield _by_lisp, start
     if not line_end and not complete:
-        if len(start) >= _MEBIBYTE:
+        if len(start) >= _MEBIBYTE and not BRACKETS_ALONE.match(start):
             yield _by_texts, start
         return
     lines = head if complete else head[: head.rfind(b"\n")]
@@ -116,7 +115,7 @@ def _json_attempts(first: bytes, goes_on: bool, complete: bool) -> tuple[Attempt
     """Choose by the first line, and whether others follow it."""
     if first[:1] not in (b"{", b"["):
         return (_by_lines,)
-    if _BRACKETS_ALONE.match(first) or _is_broken(first):
+    if BRACKETS_ALONE.match(first) or _is_broken(first):
         return (_by_lines, _by_words) if complete else (_by_lines,)
     if not is_json(first):
         return (_by_texts, _by_lines, _by_words) if complete else (_by_texts, _by_lines)

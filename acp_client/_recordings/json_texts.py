@@ -20,8 +20,14 @@ from .json_slices import BLANKS, compact
 BLOCK: Final = 64 * 1024
 """How much is read at once."""
 
+BRACKETS_ALONE: Final = re.compile(rb"(?:[\[{]\s*){8}")
+"""How no message begins, nor a document of messages."""
+
 _OPENING = re.compile(rb"[{\[]")
 _BRACKET = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+([{}\[\]])', re.DOTALL)
+_INSIDE = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+(?:([{\[]++)|([}\]]++))', re.DOTALL)
+"""The next run of brackets in a text, which may be many."""
+
 _BETWEEN = BLANKS + b",\x1e\xef\xbb\xbf"
 
 
@@ -69,7 +75,7 @@ class _Scanner:
     def scan(self) -> Iterator[tuple[bool, bytes]]:
         """Give each text that is wanted, with whether it is the head."""
         while True:
-            found = self._next_bracket()
+            found = self._next_bracket() if self._start is None else self._last_bracket()
             if found is None:
                 if not self._read_more():
                     break
@@ -81,7 +87,7 @@ class _Scanner:
         self._tally.torn |= self._depth > 0
 
     def _next_bracket(self) -> bytes | None:
-        """Move behind the next bracket and give it; None if there is none yet."""
+        """Move behind the next bracket and return it; None if there is none yet."""
         if self._depth == 0:
             return self._next_opening()
         found = _BRACKET.match(self._buffer, self._position)
@@ -90,6 +96,19 @@ class _Scanner:
         self._gap = (self._position, found.start(1))
         self._position = found.end()
         return found[1]
+
+    def _last_bracket(self) -> bytes | None:
+        """Move behind the bracket that ends the open text and return it; None if it has no end."""
+        end = 1 if self._in_head else self._nesting.depth
+        while run := _INSIDE.match(self._buffer, self._position):
+            opened, closed = run.span(1), run.span(2)
+            if closed[1] - closed[0] >= self._depth - end:
+                self._position = closed[0] + self._depth - end
+                self._depth = end + 1
+                return self._buffer[self._position - 1 : self._position]
+            self._depth += opened[1] - opened[0] - (closed[1] - closed[0])
+            self._position = run.end()
+        return None
 
     def _next_opening(self) -> bytes | None:
         """Outside of all texts nothing is JSON, so quotes mean nothing."""

@@ -28,9 +28,11 @@ _MOST_REPEATED: Final = 64 * 1024 * 1024
 
 _LONGEST_NUMBER: Final = 400
 
-_BRACKET: Final = re.compile(
-    rb'(?:[^"()\[\];\\]++|"(?:[^"\\]++|\\.)*+"|\\.|;[^\n]*+\n)*+([()\[\]])', re.DOTALL
+_RUN: Final = re.compile(
+    rb'(?:[^"()\[\];\\]++|"(?:[^"\\]++|\\.)*+"|\\.|;[^\n]*+\n)*+(?:([(\[]++)|([)\]]++))', re.DOTALL
 )
+"""The next brackets, as many as follow each other."""
+
 _TOKEN: Final = re.compile(
     rb"""(?P<blank>\s+|;[^\n]*|['`,])
     |"(?P<text>(?:[^"\\]|\\.)*)"
@@ -85,33 +87,34 @@ def objects(read: Callable[[int], bytes], tally: Tally) -> Iterator[Value]:
 
 def _elements(read: Callable[[int], bytes], tally: Tally) -> Iterator[bytes]:
     """Cut out the elements of the outermost list, or the lists of a file that has no such list."""
-    buffer, position, depth, start = b"", 0, 0, 0
-    outermost: int | None = None
+    buffer, position, depth, outermost = b"", 0, 0, 0
+    start: int | None = None  # of the element that is open
     while True:
-        found = _BRACKET.match(buffer, position)
-        if found is None:
-            done = start if depth > (outermost or 0) else position
+        run = _RUN.match(buffer, position)
+        if run is None:
+            done = position if start is None else start
             more = read_block(read, len(buffer) - done)
             if not more:
                 break
-            buffer, position, start = buffer[done:] + more, position - done, start - done
+            buffer, position = buffer[done:] + more, position - done
+            start = None if start is None else 0
             continue
-        position = found.end()
-        if outermost is None:
-            outermost = _depth_of_elements(buffer)
-        if found[1] in b"([":
-            start = position - 1 if depth == outermost else start
-            depth += 1
-            continue
-        depth = max(0, depth - 1)
-        if depth == outermost:
-            yield buffer[start:position]
+        opened, closed = len(run[1] or b""), len(run[2] or b"")
+        if depth == 0 and opened:
+            outermost = _depth_of_elements(buffer[run.start(1) :]) if start is None else outermost
+        if start is None and depth + opened > outermost:
+            start = run.start(1) + outermost - depth
+        depth = max(0, depth + opened - closed)
+        position = run.end()
+        if start is not None and closed and depth <= outermost:
+            yield buffer[start : position - (outermost - depth)]
+            start = None
     tally.torn |= depth > 0
 
 
 def _depth_of_elements(head: bytes) -> int:
     """Return 1 for a list of association lists, 0 for association lists one after another."""
-    return 0 if re.match(rb"[^(]*\(\s*\(\s*[^\s(]", head) else 1
+    return 0 if re.match(rb"\(\s*\(\s*[^\s(#]", head) else 1
 
 
 @attrs.frozen

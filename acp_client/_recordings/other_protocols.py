@@ -18,7 +18,7 @@ import msgspec
 from .directions import method_of, method_sent, unwrapped
 from .frames import Tally
 from .json_slices import Members, NotJson, members_if_any, string, trim
-from .json_texts import ARRAY, TEXTS, texts
+from .json_texts import ARRAY, BRACKETS_ALONE, TEXTS, texts
 
 _NULL: Final = msgspec.Raw(b"null")
 
@@ -111,7 +111,7 @@ def possible_messages(head: bytes) -> Iterator[bytes]:
     for line in head.split(b"\n"):
         if (start := line.find(b"{")) >= 0:
             yield trim(line[start:])
-    for nesting in (ARRAY, TEXTS):
+    for nesting in () if BRACKETS_ALONE.match(head.lstrip()) else (ARRAY, TEXTS):
         yield from (text for _, text in texts(io.BytesIO(head).read, nesting, Tally()))
 
 

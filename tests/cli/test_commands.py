@@ -548,7 +548,7 @@ def test_interruptions_are_one_line(
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["replay", "--at", "x", str(RAW)], 2, "'x' is not a valid integer"),
+        (["replay", "--at", "x", str(RAW)], 2, "'x' is not a line"),
         (["nonsense"], 2, "No such command 'nonsense'"),
         (["replay", "/no/such/file"], 1, "acp-client: /no/such/file: No such file"),
         (["--version"], 0, ""),

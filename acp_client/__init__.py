@@ -151,6 +151,7 @@ if typing.TYPE_CHECKING:
         first_difference,
         redact,
         state_hash,
+        to_html,
     )
     from ._memory import Memory
     from ._recordings import Frame, Player, Recorder, Recording, feed, read_recording
@@ -197,6 +198,7 @@ _MODULES_LOADED_LATER = {
         "first_difference",
         "redact",
         "state_hash",
+        "to_html",
     ),
     "_memory": ("Memory",),
     "_recordings": (
@@ -372,6 +374,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "state_hash",
     "terminal_text",
     "to_document",
+    "to_html",
     "to_json",
     "utf16_length",
     "utf8_length",

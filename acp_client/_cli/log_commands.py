@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from .._log_tools import (
     redact,
     sarif_document,
     state_hash,
+    to_html,
 )
 from .._recordings import Feeder, Frame, Stop, write_envelope
 from .._snapshot import Snapshot
@@ -356,3 +358,32 @@ def _different(
 ) -> Sequence[Frame | None]:
     with opened(other) as source:
         return first_difference(recording, recording_of(source, None), protocol=protocol) or ()
+
+
+# --- page ---
+
+
+@commands.command("page")
+@file_argument
+@output_option
+@click.option("--title", metavar="TEXT", help="The title of the page; by default the name of FILE.")
+@format_option
+@protocol_option
+def page_command(
+    file: str, output: str, title: str | None, format_name: str | None, protocol: Protocol | None
+) -> None:
+    r"""Write a recording as one HTML page that works offline.
+
+    The page shows the transcript with tool calls, diffs, terminals and plans, and a slider through
+    time. Nothing that an agent sent can run in it. Remove secrets first: see `redact`.
+
+    \b
+    Examples:
+      acp-client page session.ndjson -o session.html
+      acp-client redact session.ndjson | acp-client page - -o clean.html
+    """
+    with opened(file) as source, progress(source):
+        name = title or os.path.basename(file)
+        html = to_html(recording_of(source, format_name), title=name, protocol=protocol)
+        with written(output, source) as target:
+            target.write(html.encode("utf-8", "replace"))

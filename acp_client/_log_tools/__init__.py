@@ -5,6 +5,7 @@ Each tool is a function over frames, as `read_recording` yields them, so tools c
 `redacting` replaces secrets: `secret_finder` finds them, by `secret_places` and `secret_patterns`.
 `checking` judges a recording by the tables of `rules_…`; `conversation` is what rules can look at.
 `journal` keeps a log with its states; `hashing` and `bisecting` compare states.
+`page` makes an HTML page of a recording.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .findings import (
 )
 from .hashing import state_hash
 from .journal import Journal
+from .page import to_html
 from .redacting import Redaction, redact
 from .rule import Finding
 from .secret_finder import Replacement
@@ -41,4 +43,5 @@ __all__ = [
     "redact",
     "sarif_document",
     "state_hash",
+    "to_html",
 ]

@@ -154,6 +154,7 @@ if typing.TYPE_CHECKING:
         to_html,
     )
     from ._memory import Memory
+    from ._preload import preload
     from ._recordings import Frame, Player, Recorder, Recording, feed, read_recording
     from ._storage import dumps, load, loads, save, to_document, to_json
     from ._terminal_text import terminal_text
@@ -201,6 +202,7 @@ _MODULES_LOADED_LATER = {
         "to_html",
     ),
     "_memory": ("Memory",),
+    "_preload": ("preload",),
     "_recordings": (
         "Frame",
         "Player",
@@ -368,6 +370,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "load",
     "loads",
     "position",
+    "preload",
     "read_recording",
     "redact",
     "save",

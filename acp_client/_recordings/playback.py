@@ -159,13 +159,13 @@ class Player:
     """Plays a recording into a store, step by step.
 
     `play` goes on where the last call of it stopped, so that a slider or a test can move through
-    time:
+    time::
 
         player = acp_client.Player(store, acp_client.read_recording("session.ndjson"))
         while player.play(seconds=player.seconds + 0.5):
             draw(store)
 
-    and `player.play(until=player.line + 1)` goes line by line.
+    Likewise, `player.play(until=player.line + 1)` goes line by line.
 
     What the store would ask the agent or answer it while a recording is played is not sent: it was
     answered then. Raises `InvalidValueError` for what is no store or no recording.

@@ -28,7 +28,9 @@ html_extra_path = ["llms.txt"]
 SECTIONS = {
     "Store and connection": "_store _client_calls _connection _agent_calls _outgoing _limits",
     "Deliveries": "_delivery _subscriptions _reader",
-    "Snapshots": "_snapshot _client_state _content _terminal_output _items _keyed _grown_text _patches",
+    "Snapshots": (
+        "_snapshot _client_state _content _terminal_output _items _keyed _grown_text _patches"
+    ),
     "Changes": "_changes _compare _apply_changes _change_documents",
     "Reducer and events": "_reducer _fact_reducer _events _decode",
     "Stored snapshots": "_storage _memory",
@@ -38,6 +40,12 @@ SECTIONS = {
     "Exceptions and problems": "_errors",
 }
 """The private modules behind each section of the reference."""
+
+_OPTIONS_OF_CLASSES = """\
+   :members:
+   :undoc-members:
+   :inherited-members: BaseException, Exception, Struct, Sequence, object, tuple
+"""
 
 _TITLES = {module: title for title, modules in SECTIONS.items() for module in modules.split()}
 
@@ -54,10 +62,7 @@ def directive_of(name: str) -> str:
     """Return the lines that document a name."""
     value = getattr(acp_client, name)
     if inspect.isclass(value):
-        options = (
-            "   :members:\n   :undoc-members:\n   :inherited-members: BaseException, Exception"
-        )
-        return f".. autoclass:: acp_client.{name}\n{options}, Struct, Sequence, object, tuple\n"
+        return f".. autoclass:: acp_client.{name}\n{_OPTIONS_OF_CLASSES}\n"
     kind = "function" if callable(value) and inspect.isroutine(value) else "data"
     return f".. auto{kind}:: acp_client.{name}\n"
 

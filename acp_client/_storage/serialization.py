@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from .. import wire
 from .._client_state import Turn, WantedOption
 from .._errors import StoredSnapshotError, checked
-from .._json import NotJson, encode, parse, text_bytes
+from .._json import MAX_DEPTH, NotJson, encode, parse, text_bytes
 from .._snapshot import BOOKKEEPING, Snapshot
 from .._typed import convert
 
@@ -50,6 +50,9 @@ def _documents() -> Documents:
 _DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError)
 """What is raised where a document is not what it should be."""
 
+
+_LEVELS_AROUND: Final = 16
+"""Levels that a stored snapshot may have around a value, more than a message has around it."""
 
 _LONGEST_TOLD: Final = 300
 """Characters of a reason: what is told of a file may be in it."""
@@ -95,7 +98,7 @@ def loads(data: bytes | str) -> Snapshot:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
-        value = parse(text, deepest=None)
+        value = parse(text, deepest=MAX_DEPTH + _LEVELS_AROUND)
     except NotJson as error:
         raise StoredSnapshotError(f"not a stored snapshot: {error}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:

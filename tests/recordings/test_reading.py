@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_client._errors import RecordingError
+from acp_client._json import NotJson
 from acp_client._recordings.directions import Directions, word_sent
 from acp_client._recordings.formats import FORMAT_NAMES
 from acp_client._recordings.frames import Frame, Tally
 from acp_client._recordings.json_slices import (
-    NotJson,
     compact,
     elements,
     is_json,

@@ -156,7 +156,16 @@ if typing.TYPE_CHECKING:
     from ._memory import Memory
     from ._preload import preload
     from ._recordings import Frame, Player, Recorder, Recording, feed, read_recording
-    from ._storage import dumps, load, loads, save, to_document, to_json
+    from ._storage import (
+        apply_changes,
+        change_from_document,
+        change_to_document,
+        dumps,
+        load,
+        loads,
+        save,
+        to_document,
+    )
     from ._terminal_text import terminal_text
 
 _MODULES_LOADED_LATER = {
@@ -212,12 +221,14 @@ _MODULES_LOADED_LATER = {
         "read_recording",
     ),
     "_storage": (
+        "apply_changes",
+        "change_from_document",
+        "change_to_document",
         "dumps",
         "load",
         "loads",
         "save",
         "to_document",
-        "to_json",
     ),
     "_terminal_text": ("terminal_text",),
 }
@@ -355,7 +366,10 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "__version__",
     "apply",
     "apply_all",
+    "apply_changes",
     "bisect",
+    "change_from_document",
+    "change_to_document",
     "changes",
     "check",
     "compact",
@@ -378,7 +392,6 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "terminal_text",
     "to_document",
     "to_html",
-    "to_json",
     "utf16_length",
     "utf8_length",
     "wire",

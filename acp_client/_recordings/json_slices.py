@@ -133,6 +133,8 @@ def _check(data: bytes) -> None:
 
 
 def _check_brackets(data: bytes) -> None:
+    if not data.rstrip(BLANKS).endswith((b"}", b"]")):
+        raise NotJson("a bracket without its end")
     depth, end = 0, 0
     for token in _BRACKETS.finditer(data):
         depth += len(token[1] or b"") - len(token[2] or b"")

@@ -29,6 +29,7 @@ from ._connection import (
     Connection,
     ConnectionChanged,
     FailedRequest,
+    KnownSession,
     LoginState,
     OpenRequest,
     Phase,
@@ -77,9 +78,10 @@ from ._events import (
     TerminalCancelSent,
     ToolCallCancelRefused,
     ToolCallCancelSent,
+    UpdateInferred,
 )
 from ._limits import Limits
-from ._outgoing import Outgoing, OutgoingRequest
+from ._outgoing import ElicitationAction, Outgoing, OutgoingRequest
 from ._reader import Reader
 from ._reducer import apply, apply_all
 from ._snapshot import (
@@ -267,6 +269,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "ContentReplaced",
     "Delivery",
     "Elicitation",
+    "ElicitationAction",
     "ElicitationAnswered",
     "ElicitationAsked",
     "ElicitationClosed",
@@ -286,6 +289,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "InvalidValueError",
     "ItemsAppended",
     "Journal",
+    "KnownSession",
     "LATER",
     "Limits",
     "LoginState",
@@ -361,6 +365,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "UnknownPermissionError",
     "UnknownRequestError",
     "UnknownSessionError",
+    "UpdateInferred",
     "Usage",
     "UsageChanged",
     "__version__",

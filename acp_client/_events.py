@@ -114,6 +114,15 @@ class ElicitationCompleted(Struct, frozen=True):
     elicitation_id: str
 
 
+class UpdateInferred(Struct, frozen=True):
+    """What v1 does not report but the client knows: its own message, and whether work goes on.
+
+    It changes what the same update would change, but it is no sign of life of the agent.
+    """
+
+    update: wire.SessionUpdate
+
+
 class ResumeSent(Struct, frozen=True):
     """The client sent `session/resume` without `replayFrom`."""
 
@@ -183,6 +192,7 @@ ClientEvent: TypeAlias = (
     | ElicitationAnswered
     | ElicitationClosed
     | ElicitationCompleted
+    | UpdateInferred
     | ResumeSent
     | SessionOpened
     | SessionClosed

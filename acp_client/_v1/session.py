@@ -217,6 +217,7 @@ class SessionV1:
         shown = self._echoes.take(block, chunk)
         if not shown:
             self._messages.close()
+            return [_HEARD]
         return [event for item in shown for event in self._placed(kind, speaker, item)]
 
     def _placed(self, kind: str, speaker: str, chunk: Any) -> Events:
@@ -229,7 +230,7 @@ class SessionV1:
                 self._calls.begin_turn()
             message_id = self._messages.message_of(*voice)
         if message_id is None:
-            return []
+            return [_HEARD]
         return [type(chunk)(message_id, chunk.content, chunk.meta)]
 
     def reported_tool_call(self, update: Fields, reader: ReaderV1) -> Events:
@@ -377,6 +378,9 @@ class SessionV1:
 def _is_empty(block: wire.ContentBlock) -> bool:
     return isinstance(block, wire.TextContent) and not block.text
 
+
+_HEARD: Final = wire.SessionInfoUpdate()
+"""An update that changes nothing: what an echo is, whose message is there already."""
 
 _CHUNKS: Final[dict[str, tuple[str, Any]]] = {
     "user_message_chunk": ("user_message", wire.UserMessageChunk),

@@ -357,15 +357,3 @@ class Live(Conversation):
         except AcpClientError:
             open_ids = [one["requestId"] for one in self.naive.sessions[SESSION]["permissions"]]
             assert self.agent_id(name) not in open_ids
-
-    def fill(self, name: str) -> None:
-        """Accept an elicitation that is pending."""
-        self.elicited(name, "accept", {"n": "x"})
-
-    def decline(self, name: str) -> None:
-        """Decline an elicitation that is pending."""
-        self.elicited(name, "decline", None)
-
-    def elicited(self, name: str, action: str, content: Any) -> None:
-        """Answer an elicitation; one that is not pending is a typed error."""
-        raise NotImplementedError

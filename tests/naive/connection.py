@@ -107,6 +107,7 @@ class Naive:
 
     def disconnect(self, error: Json = None) -> None:
         """Lose the connection, for a reason that may be known."""
+        requests = list(self.requests.values())
         self.requests.clear()
         self.elicitations.clear()
         for session in self.sessions.values():
@@ -121,6 +122,10 @@ class Naive:
                 session["lost"] = dropping_none({"error": error})
                 session["now"]["cancelling"] = False
                 end_turn(session["now"], {})
+
+        for request in requests:
+            if request["method"] in CANCELS:
+                self.cancel_answered(request, None, error, False)
 
     def messages(self, data: bytes) -> list[tuple[str, Json]]:
         """Return the messages of a line: none, one, or those of a batch."""
@@ -330,11 +335,9 @@ class Naive:
             act(self, request, result, error, has_result)
 
     def garbled(self, asked: Any, has_result: bool) -> None:
-        """End a request whose answer is no message; no session is closed by such a one."""
-        if self.requests.get(asked, {}).get("method") == "session/close":
-            del self.requests[asked]
-        else:
-            self.answered(asked, None, None, has_result)
+        """End a request whose answer is no message: only a replay takes it for a result."""
+        replays = self.requests.get(asked, {}).get("replays", False)
+        self.answered(asked, None, None, has_result and replays)
 
     def prompt_answered(
         self, request: Request, result: Record | None, error: Json, _has_result: bool

@@ -34,7 +34,7 @@ from .update_builders import an_update, error
 Spoken: TypeAlias = list[tuple[bool, JsonObject]]
 SESSIONS = ("s1",) * 8 + ("s2",) * 7 + ("s3",)
 _PERMISSION_IDS = (0, 1, "1", 2, "p", "", 2**53 + 1)
-_ELICITATION_IDS = (10, 11, "e")
+_ELICITATION_IDS = (10, "e", 1, 10, "e", "p")
 _CALLS = (
     *["session/prompt"] * 8, *["session/resume"] * 3, *["session/new"] * 2, "initialize",
     *["session/set_config_option"] * 2, *tuple(REQUESTS)[-7:],

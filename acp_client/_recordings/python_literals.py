@@ -10,7 +10,7 @@ import json
 import re
 from typing import Final
 
-from .._json import NotJson
+from .json_slices import NotJson
 
 _TOKEN: Final = re.compile(
     r"""(?P<blank>\s+)

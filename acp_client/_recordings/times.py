@@ -11,8 +11,7 @@ import datetime
 import re
 from typing import Final
 
-from .._json import NotJson
-from .json_slices import value
+from .json_slices import NotJson, value
 
 SECONDS: Final = 1.0
 MILLISECONDS: Final = 1e3

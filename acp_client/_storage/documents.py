@@ -28,7 +28,6 @@ from .._snapshot import (
     CANCELLED,
     Compaction,
     Entries,
-    Entry,
     Message,
     Plans,
     SessionFields,
@@ -64,7 +63,7 @@ class Documents(NamedTuple):
 @cache
 def documents() -> Documents:
     """Return the two functions; all that they call has been chosen by then, once for each type."""
-    return Documents(RULES.out(Snapshot), RULES.back(Snapshot))
+    return Documents(_RULES.out(Snapshot), _RULES.back(Snapshot))
 
 
 # --- The tables ---
@@ -104,7 +103,7 @@ _UNSEEN: Final[dict[Any, tuple[str, ...]]] = {
 }
 """Fields that the document has no key for."""
 
-ENTRY_CLASSES: Final[dict[str, type]] = {
+_ENTRY_CLASSES: Final[dict[str, type]] = {
     "user_message": Message,
     "agent_message": Message,
     "agent_thought": Message,
@@ -114,7 +113,7 @@ ENTRY_CLASSES: Final[dict[str, type]] = {
 }
 
 
-def document_key(name: str) -> str:
+def _key(name: str) -> str:
     head, *rest = name.split("_")
     return _NAMES.get(name, head + "".join(map(str.capitalize, rest)))
 
@@ -162,13 +161,7 @@ def _fields(kind: Any) -> list[_Field]:
     hints = get_type_hints(kind, include_extras=True)
     blank = _BLANK[kind]
     return [
-        _Field(
-            name,
-            document_key(name),
-            hints[name],
-            name in _ALWAYS.get(kind, ()),
-            getattr(blank, name),
-        )
+        _Field(name, _key(name), hints[name], name in _ALWAYS.get(kind, ()), getattr(blank, name))
         for name in _field_names(kind)
         if name not in _UNSEEN.get(kind, ())
     ]
@@ -342,24 +335,18 @@ def _snapshot_back(kind: Any, rules: Rules) -> Hook:
     )
 
 
-def _entry_out(kind: Any, rules: Rules) -> Hook:
-    hooks = {part: rules.out(part) for part in ENTRY_CLASSES.values()}
-    return lambda entry: {"type": entry.type, **hooks[type(entry)](entry)}
-
-
-def _entry_back(kind: Any, rules: Rules) -> Hook:
-    hooks = {name: rules.back(part) for name, part in ENTRY_CLASSES.items()}
-    return lambda document: hooks[document["type"]](document)
-
-
 def _entries_out(kind: Any, rules: Rules) -> Hook:
-    hook = rules.out(Entry)
-    return lambda entries: list(map(hook, entries))
+    hooks = {part: rules.out(part) for part in _ENTRY_CLASSES.values()}
+    return lambda entries: [{"type": entry.type, **hooks[type(entry)](entry)} for entry in entries]
 
 
 def _entries_back(kind: Any, rules: Rules) -> Hook:
-    hook = rules.back(Entry)
-    return lambda documents: Entries.of(map(hook, listed(documents)))
+    hooks = {name: rules.back(part) for name, part in _ENTRY_CLASSES.items()}
+
+    def back(documents: list[Any]) -> Entries:
+        return Entries.of(hooks[one["type"]](one) for one in listed(documents))
+
+    return back
 
 
 def _terminals_back(kind: Any, rules: Rules) -> Hook:
@@ -385,10 +372,9 @@ def _plans_back(kind: Any, rules: Rules) -> Hook:
     return back
 
 
-RULES: Final = Rules(
+_RULES: Final = Rules(
     (
         Rule(is_one_of(Snapshot), _snapshot_out, _snapshot_back),
-        Rule(is_one_of(Entry), _entry_out, _entry_back),
         Rule(is_one_of(Entries), _entries_out, _entries_back),
         Rule(is_one_of(Terminals), _terminals_out, _terminals_back),
         Rule(is_one_of(Plans), wire_values_out, _plans_back),

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import naive
 from naive.v1 import NaiveV1
 
-from acp_client import AcpClientError, Store, to_document, wire
+from acp_client import AcpClientError, Store, to_document, to_json, wire
 from acp_client._versions import Protocol
 
 SESSION = "s"
@@ -284,7 +284,7 @@ STATES = {"run": "running", "block": "requires_action", "stop": "idle"}
 
 def documented(snapshot: Any) -> Any:
     """Return the snapshot document as plain values."""
-    return json.loads(json.dumps(to_document(snapshot)))
+    return json.loads(to_json(to_document(snapshot)))
 
 
 class Told(Conversation):
@@ -357,3 +357,15 @@ class Live(Conversation):
         except AcpClientError:
             open_ids = [one["requestId"] for one in self.naive.sessions[SESSION]["permissions"]]
             assert self.agent_id(name) not in open_ids
+
+    def fill(self, name: str) -> None:
+        """Accept an elicitation that is pending."""
+        self.elicited(name, "accept", {"n": "x"})
+
+    def decline(self, name: str) -> None:
+        """Decline an elicitation that is pending."""
+        self.elicited(name, "decline", None)
+
+    def elicited(self, name: str, action: str, content: Any) -> None:
+        """Answer an elicitation; one that is not pending is a typed error."""
+        raise NotImplementedError

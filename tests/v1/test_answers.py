@@ -130,8 +130,7 @@ CALLS: dict[str, tuple[str, Json, Any, type]] = {
         {},
         wire.SetSessionConfigOptionResponse,
     ),
-    "a list": ("session/list", {}, {"sessions": []}, wire.ListSessionsResponse),
-    "something else": ("_vendor/x", {}, {"sessions": []}, wire.Json),
+    "something else": ("session/list", {}, {"sessions": []}, wire.Json),
 }
 
 

@@ -20,7 +20,7 @@ import acp_client as acp
 from acp_client import wire
 
 from . import drawing
-from .agent import Agent
+from .agent import Agent, AgentError
 from .view import View
 
 INFO, WARNING, ERROR = 2, 3, 4  # of vim.log.levels
@@ -38,7 +38,6 @@ class Plugin:
         self._view = View()
         self._session = ""
         self._is_drawing = False
-        self._has_failed = False
 
     def start(self) -> None:
         """Let a thread read what the agent writes."""
@@ -49,26 +48,17 @@ class Plugin:
         self._agent.stop()
 
     def _follow(self) -> None:
-        self._agent.open_session(os.getcwd(), self._opened, self._refused)
-        self._agent.listen()
+        try:
+            self._session = self._agent.open_session(os.getcwd())
+            self._store.reader(self._session, wake=self._schedule)
+            self._agent.listen()
+            reason = "the agent has ended"
+        except AgentError as error:
+            reason = str(error)
         self._session = ""
         self._store.end()
-        self._store.disconnect(wire.Error(-32000, "the agent has ended"))
-        self._report("the agent has ended")
-
-    def _opened(self, session_id: str) -> None:
-        self._session = session_id
-        self._store.reader(session_id, wake=self._schedule)
-
-    def _refused(self, reason: str) -> None:
-        self._report(reason)
-        self._agent.stop()
-
-    def _report(self, reason: str) -> None:
-        """Say why there is no session; only the first reason counts."""
-        if not self._has_failed:
-            self._has_failed = True
-            self._nvim.async_call(self._say, reason, ERROR)
+        self._store.disconnect(wire.Error(-32000, reason))
+        self._nvim.async_call(self._say, reason, ERROR)
 
     # --- What is drawn ---
 
@@ -124,16 +114,19 @@ class Plugin:
 
     def prompt(self, text: str) -> None:
         """Send a message."""
-        self._store.prompt(self._session, [wire.TextContent(text)])
+        self._agent.write(self._store.prompt(self._session, [wire.TextContent(text)]).data)
 
     def cancel(self) -> None:
         """Cancel what the agent does."""
-        self._store.cancel(self._session)
+        self._agent.write(self._store.cancel(self._session).data)
 
     def answer(self, number: int) -> None:
         """Answer a permission request with one of the options that are drawn."""
         asked, option = self._view.options[number - 1]
-        self._store.answer_permission(self._session, asked.request_id, option.option_id)
+        answer = self._store.answer_permission(
+            self._session, asked.request_id, option.option_id
+        ).data
+        self._agent.write(answer)
 
 
 ACTIONS: dict[str, Callable[..., None]] = {

@@ -33,7 +33,6 @@ PROMPTS = {
     "pending": "sending …",
     "accepted": "sent",
     "rejected": "refused",
-    "withdrawn": "withdrawn",
     "uncertain": "it is not known whether this arrived",
 }
 

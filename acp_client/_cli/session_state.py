@@ -49,6 +49,7 @@ _OUTCOMES: Final[dict[PromptStatus, tuple[str, str]]] = {
     "pending": ("pending, not answered yet", "warning"),
     "accepted": ("accepted, not echoed yet", "faint"),
     "rejected": ("refused", "bad"),
+    "withdrawn": ("withdrawn", "faint"),
     "uncertain": ("uncertain, it may or may not have arrived", "bad"),
 }
 """By the status of a prompt: what to say, in which style."""

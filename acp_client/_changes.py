@@ -34,6 +34,7 @@ from ._continuation import appended_transcript
 from ._snapshot import Entry, Snapshot, Terminal, Usage
 from ._terminal_output import OutputBytes
 from ._text import Position
+from ._value import short_repr
 
 ContentItem: TypeAlias = wire.ContentBlock | wire.ToolCallContent
 Fields: TypeAlias = Mapping[str, Any]
@@ -44,6 +45,7 @@ class _Step(Struct, frozen=True):
     """A change; most hold what cannot be hashed, so none can."""
 
     __hash__ = None  # type: ignore[assignment]
+    __repr__ = short_repr
 
 
 class Reset(_Step, frozen=True):

@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 from ._keyed import Keyed
 from ._sequence_diff import common_length
 from ._snapshot import Snapshot
+from ._value import short_repr
 
 if TYPE_CHECKING:
     from ._changes import Change
@@ -31,6 +32,8 @@ class Delivery(Struct, frozen=True, eq=False):
     all of them were, otherwise `live`. What was there already is `local`. A read in which a replay
     ends is told as `replay` as a whole.
     """
+
+    __repr__ = short_repr
 
     session_id: str
     old: Snapshot

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from msgspec import Struct
 
 from ._errors import InvalidValueError
+from ._value import short_items
 
 T = TypeVar("T")
 
@@ -80,8 +81,7 @@ else:
             """Return how often a value is there."""
             return sum(1 for found in self if found is value or found == value)
 
-        def __repr__(self) -> str:
-            return f"{type(self).__name__}({list(self)!r})"
+        __repr__ = short_items
 
 
 def checked_place(index: int, length: int) -> int:

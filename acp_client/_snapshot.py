@@ -38,7 +38,7 @@ from ._content import ContentBlocks, ToolCallContents
 from ._errors import InvalidValueError, checked
 from ._keyed import Keyed
 from ._terminal_output import OutputBytes, bytes_left_out
-from ._value import Value
+from ._value import Value, short_repr
 
 MessageType = Literal["user_message", "agent_message", "agent_thought"]
 
@@ -66,6 +66,9 @@ class Message(Struct, frozen=True, gc=False):
     `type` says which. Ids are unique per type.
     """
 
+    __repr__ = short_repr
+    __hash__ = None  # type: ignore[assignment]  # the content has none
+
     type: MessageType
     message_id: str
     content: ContentBlocks = field(default_factory=_no_blocks)
@@ -84,6 +87,9 @@ class ToolCall(Struct, frozen=True, gc=False):
     (`cancel_marked`) until the agent reports a status again. `cancel_requested` says that the
     client asked to cancel this call alone, until its status is final.
     """
+
+    __repr__ = short_repr
+    __hash__ = None  # type: ignore[assignment]  # the content has none
 
     tool_call_id: str
     name: str | None = None
@@ -120,6 +126,9 @@ class ToolCall(Struct, frozen=True, gc=False):
 class Compaction(Struct, frozen=True, gc=False):
     """A compaction of the agent's context."""
 
+    __repr__ = short_repr
+    __hash__ = None  # type: ignore[assignment]  # the content has none
+
     compaction_id: str
     status: str = "in_progress"
     summary: ContentBlocks = field(default_factory=_no_blocks)
@@ -136,6 +145,8 @@ class Compaction(Struct, frozen=True, gc=False):
 
 class UnknownEntry(Struct, frozen=True, gc=False):
     """A session update of a variant that is not known, exactly as it came, in its place."""
+
+    __repr__ = short_repr
 
     update: wire.Unknown
 
@@ -189,6 +200,9 @@ class Terminal(Struct, frozen=True, gc=False):
     `dropped_bytes` counts output that a limit made the store forget, oldest first.
     `cancel_requested` says that the client asked to cancel it, until it has exited.
     """
+
+    __repr__ = short_repr
+    __hash__ = None  # type: ignore[assignment]  # the content has none
 
     terminal_id: str
     command: str | None = None
@@ -315,10 +329,21 @@ class Snapshot(Struct, frozen=True, weakref=True):
     `entries` and `terminals` are sequences with lookup by id; the rest is behind properties.
     """
 
+    __hash__ = None  # type: ignore[assignment]  # the entries have none
+
     session_id: str
     entries: Entries = field(default_factory=Entries)
     terminals: Terminals = field(default_factory=Terminals)
     _fields: SessionFields = field(default_factory=SessionFields)
+
+    def __repr__(self) -> str:
+        counts = (("entries", self.entries), ("terminals", self.terminals))
+        said = [f"{len(many)} {name}" for name, many in counts]
+        said += [f"state={self.state.name!r:.40}"] + ["replaying"] * self.replaying
+        for name in ("prompts", "permissions", "plans"):
+            many: Any = getattr(self, name)
+            said += [f"{len(many)} {name}"] if many else []
+        return f"Snapshot({_abridged(self.session_id)}, {', '.join(said)})"
 
     @property
     def plans(self) -> Plans:
@@ -425,6 +450,10 @@ BOOKKEEPING: Final = {
     "options_reported": "optionsReported",
 }
 """What the reducer notes of a session, by the keys under which it is stored."""
+
+
+def _abridged(text: str) -> str:
+    return repr(text[:40]) + "..." * (len(text) > 40)
 
 
 def _checked(items: Iterable[Any], kinds: Any, needed: str) -> Iterator[Any]:

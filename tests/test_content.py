@@ -56,7 +56,7 @@ def test_what_is_shown_is_what_came() -> None:
     assert list(reversed(items)) == ITEMS[::-1]
     assert text("a") in blocks
     assert text("b") not in blocks
-    assert repr(ContentBlocks.of([IMAGE])) == f"ContentBlocks([{IMAGE!r}])"
+    assert repr(ContentBlocks.of([IMAGE])).startswith("ContentBlocks([ImageContent(data=")
 
 
 def test_text_is_that_of_the_text_blocks() -> None:

@@ -280,3 +280,32 @@ def test_a_snapshot_is_a_value() -> None:
         snapshot.session_id = "s2"  # type: ignore[misc]  # what is tried
     with pytest.raises(AttributeError):
         snapshot.other = 1  # type: ignore[attr-defined]  # what is tried
+
+
+# --- What a REPL shows ---
+
+
+def shown_values() -> Iterator[Any]:
+    """Yield every kind of value that a user may look at, with much in it."""
+    snapshot = acp_client.Snapshot("s1")
+    yield from (part for _, part in PARTS if not isinstance(part, (*ATOMS, tuple)))
+    for one in [*rich_events(), chunk("x" * 100_000), chunk("y" * 100_000)]:
+        after = apply(snapshot, one)
+        yield from acp_client.changes(snapshot, after)
+        yield acp_client.Delivery("s1", snapshot, after, "live")
+        snapshot = after
+
+
+def test_values_fit_a_repl() -> None:
+    """A value shows its class and what matters in a few hundred characters."""
+    for value in shown_values():
+        assert len(repr(value)) < 700, type(value)
+        assert isinstance(value, wire.Json) or type(value).__name__ in repr(value)
+
+
+def test_a_snapshot_shows_how_much_is_in_it() -> None:
+    """A snapshot shows its session, counts and state; an entry what it says of itself."""
+    snapshot = apply_all(Snapshot("s1"), [chunk("hello"), event("state_update", state="running")])
+    assert repr(snapshot) == "Snapshot('s1', 1 entries, 0 terminals, state='running')"
+    entry = repr(snapshot.entries[0])
+    assert entry.startswith("Message(type='agent_message', message_id='m', content=<TextContent")

@@ -90,7 +90,8 @@ def read_update(
     """
     if unknown_first:
         return _read(decode_unknown, line) or _read(_decode_known, line)
-    return _read(_decode_known, line) or _read(decode_unknown, line)
+    found = _read(_decode_known, line)
+    return _read(decode_unknown, line) if found is None and _seems_unknown(line) else found
 
 
 def _read(decoder: Callable[[bytes], T], line: bytes) -> T | None:

@@ -1,8 +1,8 @@
 """The values of the lenient path: JSON's own types, constraints, and what is found wrong.
 
-A hook takes a parsed JSON value and returns what a wire object holds, or raises `Malformed`. Hooks
-take no context, so what is wrong in the message in hand is collected in `Findings`. Paths grow from
-the inside out: whoever passes a finding up appends its own key.
+A hook takes a parsed JSON value and the `Findings` of the message that it is part of, and returns
+what a wire object holds, or raises `Malformed`. Paths grow from the inside out: whoever passes a
+finding up appends its own key.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from attrs import define, field
 
 from . import wire
-from ._json import LARGEST_INTEGER, HugeNumber
+from ._json import LARGEST_INTEGER, HugeNumber, Json
 
-Hook = Callable[[Any], Any]
+Hook: TypeAlias = "Callable[[Any, Findings], Any]"
 
 _UNBOUNDED: Final = (2**63 - 1, -(2**63))
 """Bounds that only the typed decoder has; wider integers come here and are accepted."""
@@ -48,7 +48,7 @@ def path_text(path: list[str]) -> str:
 
 
 class Findings:
-    """The problems of the message in hand."""
+    """The problems of one message, in which something else could be read."""
 
     def __init__(self) -> None:
         self.list: list[Finding] = []
@@ -58,7 +58,7 @@ class Findings:
         found = self.list
         mark = len(found)
         try:
-            result = hook(value)
+            result = hook(value, self)
         except Malformed as malformed:
             del found[mark:]
             malformed.path.append(key)
@@ -69,6 +69,7 @@ class Findings:
         return result
 
     def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
+        """Record what was left out, and why."""
         *inner, key = malformed.path
         reason = f"{path_text(inner)} {malformed.reason}" if inner else malformed.reason
         self.list.append(Finding(kind, reason, [key]))
@@ -77,21 +78,21 @@ class Findings:
 # --- Hooks for JSON's own types ---
 
 
-def text(value: Any) -> str:
+def text(value: Any, findings: Findings) -> str:
     """Accept a string."""
     if isinstance(value, str):
         return value
     raise Malformed("is not string")
 
 
-def flag(value: Any) -> bool:
+def flag(value: Any, findings: Findings) -> bool:
     """Accept a boolean."""
     if isinstance(value, bool):
         return value
     raise Malformed("is not boolean")
 
 
-def whole_number(value: Any) -> int:
+def whole_number(value: Any, findings: Findings) -> int:
     """Accept what JavaScript calls an integer: `1`, `1.0`, `1e3`, but nothing beyond a float."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -102,7 +103,7 @@ def whole_number(value: Any) -> int:
     return value
 
 
-def number(value: Any) -> float:
+def number(value: Any, findings: Findings) -> float:
     """Accept a number that a float can hold."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Malformed("is not number")
@@ -111,9 +112,9 @@ def number(value: Any) -> float:
     return float(value)
 
 
-def from_base64(value: Any) -> bytes:
+def from_base64(value: Any, findings: Findings) -> bytes:
     """Decode the standard alphabet without blanks; padding may be missing, but not be too much."""
-    encoded = text(value)
+    encoded = text(value, findings)
     groups = encoded.rstrip("=")
     missing = -len(groups) % 4
     if len(encoded) - len(groups) > missing:
@@ -131,14 +132,24 @@ def json_object(value: Any) -> dict[str, Any]:
     raise Malformed("is not object")
 
 
-def raw_object(value: Any) -> wire.JsonObject:
+def raw(value: Any, findings: Findings) -> Json:
+    """Accept any value and keep it raw."""
+    return Json(value)
+
+
+def raw_variant(value: Any, findings: Findings) -> wire.Unknown:
+    """Accept any value as an unknown variant."""
+    return wire.Unknown(value)
+
+
+def raw_object(value: Any, findings: Findings) -> wire.JsonObject:
     """Accept an object and keep it raw."""
     return wire.JsonObject(json_object(value))
 
 
-def request_id(value: Any) -> wire.RequestId:
+def request_id(value: Any, findings: Findings) -> wire.RequestId:
     """Accept a JSON-RPC id."""
-    return value if isinstance(value, str) else whole_number(value)
+    return value if isinstance(value, str) else whole_number(value, findings)
 
 
 # --- Constraints ---

@@ -499,3 +499,11 @@ def test_anything_is_read_or_malformed(update: Any) -> None:
     except Malformed as malformed:
         findings = [Finding("skipped", malformed.reason, [*malformed.path, "$"])]
     assert all(finding.path and finding.reason for finding in findings)
+
+
+def test_a_hook_of_the_library_is_never_kept() -> None:
+    """A hook that cattrs has of its own is an error, and other types are read all the same."""
+    for _ in range(2):
+        with pytest.raises(RecursionError):
+            structure(["1"], frozenset[str])
+        assert structure(TEXT, wire.TextContent) == (PLAIN, [])

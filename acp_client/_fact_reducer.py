@@ -34,7 +34,7 @@ from ._lifecycles import (
     ForegroundStep,
     ReplayStep,
 )
-from ._prompts import Answer, answered, lost, request_key, restored, settled
+from ._prompts import Answer, answered, lost, restored, settled
 from ._session_draft import changed
 from ._snapshot import Snapshot, ToolCall, background_tool_calls
 
@@ -169,16 +169,11 @@ def elicitation_asked(
 ) -> tuple[Elicitation, ...]:
     """Add an elicitation, in the place of one that waits under the same id."""
     asked = Elicitation.asked(event.request_id, event.request)
-    key = request_key(event.request_id)
-    places = [place for place, one in enumerate(elicitations) if _key(one) == key]
+    wanted = event.request_id
+    places = [place for place, one in enumerate(elicitations) if one.request_id == wanted]
     if not places:
         return (*elicitations, asked)
     return tuple(asked if place in places else one for place, one in enumerate(elicitations))
-
-
-def _key(elicitation: Elicitation) -> str | None:
-    request_id = elicitation.request_id
-    return None if request_id is None else request_key(request_id)
 
 
 def step_elicitations(
@@ -209,20 +204,20 @@ def elicitation_answered(
     elicitations: tuple[Elicitation, ...], event: facts.ElicitationAnswered
 ) -> tuple[Elicitation, ...]:
     """Follow an answer: an accepted URL stays, everything else goes."""
-    key = request_key(event.request_id)
+    wanted = event.request_id
     accepts = event.action == "accept"
-    found = next((one for one in elicitations if _key(one) == key), None)
+    found = next((one for one in elicitations if one.request_id == wanted), None)
     is_url = found is not None and found.mode == "url"
     step: ElicitationStep = "accept a URL" if accepts and is_url else "answer"
-    return step_elicitations(elicitations, step, lambda one: _key(one) == key)
+    return step_elicitations(elicitations, step, lambda one: one.request_id == wanted)
 
 
 def elicitation_closed(
     elicitations: tuple[Elicitation, ...], event: facts.ElicitationClosed
 ) -> tuple[Elicitation, ...]:
     """Follow a withdrawal."""
-    key = request_key(event.request_id)
-    return step_elicitations(elicitations, "withdraw", lambda one: _key(one) == key)
+    wanted = event.request_id
+    return step_elicitations(elicitations, "withdraw", lambda one: one.request_id == wanted)
 
 
 def elicitation_completed(
@@ -283,9 +278,8 @@ def _option_answered(snapshot: Snapshot, event: facts.OptionAnswered) -> Snapsho
 
 
 def _other_wanted(snapshot: Snapshot, request_id: wire.RequestId) -> tuple[WantedOption, ...]:
-    key = request_key(request_id)
     wanted = snapshot._fields.wanted
-    return tuple(one for one in wanted if request_key(one.request_id) != key)
+    return tuple(one for one in wanted if one.request_id != request_id)
 
 
 # --- Replays and losses ---

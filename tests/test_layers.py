@@ -163,3 +163,11 @@ def test_modules_are_private() -> None:
 def test_modules_say_their_job(path: Path) -> None:
     """Every module begins with what it is for."""
     assert ast.get_docstring(tree(path)) or path.stem == "_version"
+
+
+def test_the_picture_in_architecture_has_every_room() -> None:
+    """ARCHITECTURE shows what `ls` shows."""
+    page = Path(__file__).parents[1] / "ARCHITECTURE.md"
+    picture = page.read_text(encoding="utf-8").split("```")[1]
+    drawn = {word.rstrip("/,)") for word in picture.replace("(+ ", "").split()}
+    assert {room(name) for name in NAMES} - {"__init__"} <= drawn

@@ -135,9 +135,12 @@ _BLOCKS: Final[dict[type, Callable[[Any, Layout], list[Span]]]] = {
 
 def block_lines(block: wire.ContentBlock, layout: Layout) -> list[Span]:
     """Show a content block that is no text."""
+    show = _BLOCKS.get(type(block))
+    if show is not None:
+        return show(block, layout)
     if isinstance(block, wire.Unknown):
         return raw_line("[unknown content]", block, layout)
-    return _BLOCKS[type(block)](block, layout)
+    return raw_line(f"[{wire.tag_of(block)}]", Json(wire.to_builtins(block)), layout)
 
 
 # --- What tool calls produce ---

@@ -10,7 +10,9 @@ import shlex
 from collections.abc import Callable
 from typing import Any, Final
 
-_BLOCK_TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
+from .. import wire
+
+_BLOCK_TYPES: Final = frozenset(map(wire.tag_of, wire.variants(wire.ContentBlock)))
 
 
 def given(fields: dict[str, Any]) -> dict[str, Any]:

@@ -8,12 +8,12 @@ as a recording has them.
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import naive
 from naive.v1 import NaiveV1
 
-from acp_client import AcpClientError, Store, to_document, to_json, wire
+from acp_client import AcpClientError, Store, UnknownRequestError, to_document, to_json, wire
 from acp_client._versions import Protocol
 
 SESSION = "s"
@@ -359,13 +359,23 @@ class Live(Conversation):
             assert self.agent_id(name) not in open_ids
 
     def fill(self, name: str) -> None:
-        """Accept an elicitation that is pending."""
+        """Accept an elicitation."""
         self.elicited(name, "accept", {"n": "x"})
 
     def decline(self, name: str) -> None:
-        """Decline an elicitation that is pending."""
+        """Decline an elicitation."""
         self.elicited(name, "decline", None)
 
-    def elicited(self, name: str, action: str, content: Any) -> None:
-        """Answer an elicitation; one that is not pending is a typed error."""
-        raise NotImplementedError
+    def elicited(self, name: str, action: Literal["accept", "decline"], content: Any) -> None:
+        """Answer an elicitation that is pending; another one is a typed error."""
+        asked = self.agent_id(name)
+        pending = self.naive.sessions[SESSION]["elicitations"]
+        waiting = [one for one in pending if one.get("requestId") == asked]
+        has_values = bool(waiting) and waiting[0]["mode"] == "form"
+        try:
+            values = content if has_values else None
+            outgoing = self.store.answer_elicitation(SESSION, asked, action, values)
+        except UnknownRequestError:
+            assert waiting == []
+        else:
+            self.called(name, outgoing)

@@ -29,6 +29,7 @@ from ._connection import (
     Connection,
     ConnectionChanged,
     FailedRequest,
+    KnownSession,
     LoginState,
     OpenRequest,
     Phase,
@@ -59,7 +60,6 @@ from ._events import (
     ElicitationClosed,
     ElicitationCompleted,
     Event,
-    LocalUpdate,
     OptionAnswered,
     OptionWanted,
     PermissionAsked,
@@ -78,9 +78,10 @@ from ._events import (
     TerminalCancelSent,
     ToolCallCancelRefused,
     ToolCallCancelSent,
+    UpdateInferred,
 )
 from ._limits import Limits
-from ._outgoing import Outgoing, OutgoingRequest
+from ._outgoing import ElicitationAction, Outgoing, OutgoingRequest
 from ._reader import Reader
 from ._reducer import apply, apply_all
 from ._snapshot import (
@@ -157,7 +158,16 @@ if typing.TYPE_CHECKING:
     from ._memory import Memory
     from ._preload import preload
     from ._recordings import Frame, Player, Recorder, Recording, feed, read_recording
-    from ._storage import dumps, load, loads, save, to_document, to_json
+    from ._storage import (
+        apply_changes,
+        change_from_document,
+        change_to_document,
+        dumps,
+        load,
+        loads,
+        save,
+        to_document,
+    )
     from ._terminal_text import terminal_text
 
 _MODULES_LOADED_LATER = {
@@ -213,12 +223,14 @@ _MODULES_LOADED_LATER = {
         "read_recording",
     ),
     "_storage": (
+        "apply_changes",
+        "change_from_document",
+        "change_to_document",
         "dumps",
         "load",
         "loads",
         "save",
         "to_document",
-        "to_json",
     ),
     "_terminal_text": ("terminal_text",),
 }
@@ -257,6 +269,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "ContentReplaced",
     "Delivery",
     "Elicitation",
+    "ElicitationAction",
     "ElicitationAnswered",
     "ElicitationAsked",
     "ElicitationClosed",
@@ -276,9 +289,9 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "InvalidValueError",
     "ItemsAppended",
     "Journal",
+    "KnownSession",
     "LATER",
     "Limits",
-    "LocalUpdate",
     "LoginState",
     "Memory",
     "Message",
@@ -352,12 +365,16 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "UnknownPermissionError",
     "UnknownRequestError",
     "UnknownSessionError",
+    "UpdateInferred",
     "Usage",
     "UsageChanged",
     "__version__",
     "apply",
     "apply_all",
+    "apply_changes",
     "bisect",
+    "change_from_document",
+    "change_to_document",
     "changes",
     "check",
     "compact",
@@ -380,7 +397,6 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "terminal_text",
     "to_document",
     "to_html",
-    "to_json",
     "utf16_length",
     "utf8_length",
     "wire",

@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from . import wire
-from ._errors import checked
+from ._errors import InvalidValueError, checked
 from ._outgoing import Outgoing, OutgoingRequest, checked_content, prompt_params
 
 if TYPE_CHECKING:
+    from ._snapshot import Snapshot
     from ._versions import Protocol
 
 T = TypeVar("T")
@@ -60,6 +61,10 @@ class ClientCalls(ABC):
     @abstractmethod
     def _known(self, session_id: str) -> str:
         """Return the id of a session. Raises `UnknownSessionError`."""
+
+    @abstractmethod
+    def snapshot(self, session_id: str) -> Snapshot:
+        """Return the current snapshot of a session. Raises `UnknownSessionError`."""
 
     @abstractmethod
     def _option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Params]:
@@ -215,6 +220,49 @@ class ClientCalls(ABC):
         checked(value, str | bool, "the id of a value, or true or false")
         method, params = self._option_call(self._known(session_id), _text(config_id), value)
         return self.request(method, params, on_answer=on_answer)
+
+    def cancel_tool_call(
+        self,
+        session_id: str,
+        tool_call_id: str,
+        *,
+        on_answer: OnAnswer[wire.CancelToolCallResponse] | None = None,
+    ) -> OutgoingRequest:
+        """Cancel one tool call: `tool_call/cancel`.
+
+        Raises `UnknownSessionError`, and `InvalidValueError` for a tool call that cannot be
+        cancelled: its `capabilities` have no `cancel`, or it has ended.
+        """
+        call = self.snapshot(session_id).entries.tool_call(_text(tool_call_id))
+        if call is None or call.is_finished or not _can_be_cancelled(call.capabilities):
+            raise InvalidValueError(f"tool call {tool_call_id!r} cannot be cancelled")
+        params = {"sessionId": session_id, "toolCallId": tool_call_id}
+        return self.request("tool_call/cancel", params, on_answer=on_answer)
+
+    def cancel_terminal(
+        self,
+        session_id: str,
+        terminal_id: str,
+        *,
+        on_answer: OnAnswer[wire.CancelTerminalResponse] | None = None,
+    ) -> OutgoingRequest:
+        """Cancel what runs in one terminal: `terminal/cancel`.
+
+        Raises `UnknownSessionError`, and `InvalidValueError` for a terminal that cannot be
+        cancelled: its `capabilities` have no `cancel`, or it has exited.
+        """
+        terminal = self.snapshot(session_id).terminals.get(_text(terminal_id))
+        has_exited = terminal is None or terminal.exit_status is not None
+        if terminal is None or has_exited or not _can_be_cancelled(terminal.capabilities):
+            raise InvalidValueError(f"terminal {terminal_id!r} cannot be cancelled")
+        params = {"sessionId": session_id, "terminalId": terminal_id}
+        return self.request("terminal/cancel", params, on_answer=on_answer)
+
+
+def _can_be_cancelled(
+    capabilities: wire.ToolCallCapabilities | wire.TerminalCapabilities | None,
+) -> bool:
+    return capabilities is not None and capabilities.cancel is not None
 
 
 def _text(given: Any) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from . import wire
+from ._decode import form_schema
 from ._lifecycles import TURNS, ElicitationStatus, TurnPhase, TurnStep
 from ._value import Value
 
@@ -91,6 +92,15 @@ class Elicitation(Value):
             schema = wire.JsonObject(request.requested_schema.value)
             return cls(request_id, "form", *shared, schema)
         return cls(request_id, "url", *shared, None, request.url, request.elicitation_id)
+
+    @property
+    def schema(self) -> wire.ElicitationSchema | None:
+        """The fields of a form, without what is malformed in them and can be left out."""
+        if self.requested_schema is None:
+            return None
+        schema = wire.RequestedSchema(self.requested_schema.value)
+        form = wire.ElicitationFormMode(message="", session_id="", requested_schema=schema)
+        return form_schema(form)
 
 
 @attrs.frozen(repr=False, weakref_slot=False)

@@ -11,13 +11,23 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
-from msgspec import Struct
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from . import wire
 from ._client_state import Elicitation
 from ._events import ConnectionLost
 from ._fact_reducer import ON_ELICITATIONS
-from ._requests import ClientRequest, ErrorReceived, RequestAnswered, RequestSent
+from ._keyed import Keyed
+from ._requests import (
+    NO_SUCH_SESSION,
+    ClientRequest,
+    ErrorReceived,
+    NotificationReceived,
+    RequestAnswered,
+    RequestSent,
+    value_of,
+)
 from ._value import Value
 
 Phase: TypeAlias = Literal["new", "initializing", "ready", "lost"]
@@ -60,6 +70,23 @@ class FailedRequest(Struct, frozen=True):
     request_id: wire.RequestId | None = None
 
 
+class KnownSession(Struct, frozen=True):
+    """A session that the agent has, as its list or its own updates say.
+
+    `status` says what this connection did with it: `listed` only, `open`, `closed` or `deleted`.
+    """
+
+    session_id: str
+    cwd: str | None = None
+    title: str | None = None
+    updated_at: str | None = None
+    status: Literal["listed", "open", "closed", "deleted"] = "listed"
+
+
+class KnownSessions(Keyed[KnownSession]):
+    """The sessions that are known; `get(session_id)` finds one."""
+
+
 @attrs.frozen(repr=False, weakref_slot=False)
 class Connection(Value):
     """One connection at one moment.
@@ -68,7 +95,8 @@ class Connection(Value):
     and `lost` after `Store.disconnect`, whose error is `loss`. `agent` is what the agent said of
     itself. `login_error` is the last error of a login. `requests` are those of the client that wait
     for an answer, `elicitations` those of the agent that belong to one of them, `errors` the last
-    ones that the agent sent, all oldest first.
+    ones that the agent sent, all oldest first. `sessions` are those that the agent listed, page by
+    page, and those that were opened; `next_cursor` asks for the next page, if there is one.
     """
 
     phase: Phase = "new"
@@ -78,12 +106,42 @@ class Connection(Value):
     login_error: wire.Error | None = None
     requests: tuple[OpenRequest, ...] = ()
     elicitations: tuple[Elicitation, ...] = ()
+    sessions: KnownSessions = attrs.field(factory=KnownSessions)
+    next_cursor: str | None = None
     errors: tuple[FailedRequest, ...] = ()
 
     @property
     def last_error(self) -> wire.Error | None:
         """The last error that the agent sent."""
         return self.errors[-1].error if self.errors else None
+
+
+def connection_document(connection: Connection) -> dict[str, Any]:
+    """Return what the printed document says of a connection."""
+    agent = None if connection.agent is None else wire.to_builtins(connection.agent)
+    document = {
+        "phase": connection.phase,
+        "agent": agent,
+        "errors": [_error_document(one) for one in connection.errors],
+        "sessions": [_session_document(one) for one in connection.sessions],
+    }
+    return {key: value for key, value in document.items() if value is not None}
+
+
+def _error_document(failed: FailedRequest) -> dict[str, Any]:
+    said = {"code": failed.error.code, "message": failed.error.message}
+    return said if failed.method is None else {"method": failed.method, **said}
+
+
+def _session_document(known: KnownSession) -> dict[str, Any]:
+    document = {
+        "sessionId": known.session_id,
+        "cwd": known.cwd,
+        "title": known.title,
+        "updatedAt": known.updated_at,
+        "status": known.status,
+    }
+    return {key: value for key, value in document.items() if value is not None}
 
 
 class ConnectionChanged(Struct, frozen=True):
@@ -145,6 +203,24 @@ class ConnectionDraft:
         if phase is not None:
             self.set(phase=phase)
 
+    def session(self, session_id: str, **changes: Any) -> None:
+        """Change what is known of a session, which is added last if it is new."""
+        sessions: KnownSessions = self.get("sessions")
+        place = sessions._place(session_id)
+        if place < 0:
+            added = KnownSession(session_id, **changes)
+            self.set(sessions=sessions._changed({}, [session_id], [added]))
+        else:
+            after = replace(sessions._at(place), **changes)
+            self.set(sessions=sessions._changed({place: after}, [], []))
+
+    def patch_session(self, session_id: str, update: wire.SessionInfoUpdate) -> None:
+        """Patch a session that is known by what the agent says of it in an update."""
+        if self.get("sessions").get(session_id) is None:
+            return
+        given = {"title": update.title, "updated_at": update.updated_at}
+        self.session(session_id, **{key: item for key, item in given.items() if item is not UNSET})
+
     def fail(self, failed: FailedRequest) -> None:
         """Keep an error that the agent sent."""
         self.set(errors=(*self.get("errors"), failed)[-_ERRORS_KEPT:])
@@ -188,11 +264,60 @@ def _login_answered(draft: ConnectionDraft, event: RequestAnswered, state: Login
         draft.set(login=state, login_error=None)
 
 
+def _listed(draft: ConnectionDraft, event: RequestAnswered) -> None:
+    """Merge a page of sessions: one that follows no other page begins the list again."""
+    if not isinstance(event.answer, wire.ListSessionsResponse):
+        return
+    params = event.request.params
+    cursor = params.get("cursor") if isinstance(params, dict) else getattr(params, "cursor", None)
+    before: KnownSessions = draft.get("sessions")
+    kept = [one for one in before if cursor is not None or one.status != "listed"]
+    known = {one.session_id: one for one in kept}
+    for one in event.answer.sessions:
+        status = known[one.session_id].status if one.session_id in known else "listed"
+        known[one.session_id] = KnownSession(
+            one.session_id, one.cwd, one.title, one.updated_at, status
+        )
+    draft.set(sessions=KnownSessions._of(known.items()), next_cursor=event.answer.next_cursor)
+
+
+def _opened(draft: ConnectionDraft, event: RequestAnswered) -> None:
+    request, answer = event.request, event.answer
+    if event.outcome != "result":
+        return
+    created = answer.session_id if isinstance(answer, wire.NewSessionResponse) else None
+    session_id = created or request.session_id
+    if session_id is not None:
+        params = value_of(request.params)
+        cwd = params.get("cwd") if isinstance(params, dict) else getattr(params, "cwd", None)
+        given = {"cwd": cwd} if isinstance(cwd, str) else {}
+        draft.session(session_id, status="open", **given)
+
+
+def _closed(draft: ConnectionDraft, event: RequestAnswered) -> None:
+    is_gone = event.outcome == "error" and event.answer.code == NO_SUCH_SESSION
+    if event.request.session_id is not None and (
+        event.outcome in ("result", "malformed") or is_gone
+    ):
+        draft.session(event.request.session_id, status="closed")
+
+
+def _deleted(draft: ConnectionDraft, event: RequestAnswered) -> None:
+    if event.request.session_id is not None and event.outcome == "result":
+        draft.session(event.request.session_id, status="deleted")
+
+
 _ON_ANSWER: Final[dict[str, Callable[[ConnectionDraft, RequestAnswered], None]]] = {
     "initialize": _initialized,
     "authenticate": _logged_in,
     "auth/login": _logged_in,
     "logout": _logged_out,
+    "session/close": _closed,
+    "session/delete": _deleted,
+    "session/list": _listed,
+    "session/load": _opened,
+    "session/new": _opened,
+    "session/resume": _opened,
     "auth/logout": _logged_out,
 }
 """By the request of the client: what its answer means for the connection."""
@@ -200,6 +325,23 @@ _ON_ANSWER: Final[dict[str, Callable[[ConnectionDraft, RequestAnswered], None]]]
 
 def _error_received(draft: ConnectionDraft, event: ErrorReceived) -> None:
     draft.fail(FailedRequest(event.error))
+
+
+def _notified(draft: ConnectionDraft, event: NotificationReceived) -> None:
+    """Follow what the agent says of the login; its accounts are never kept."""
+    params = value_of(event.params)
+    state = params.get("state") if isinstance(params, dict) else None
+    login = _LOGINS.get(state) if isinstance(state, str) else None
+    if event.method == "auth/status_update" and login is not None:
+        draft.set(login=login)
+
+
+_LOGINS: Final[dict[str, LoginState]] = {
+    "authenticated": "logged_in",
+    "unauthenticated": "required",
+    "not_required": "unknown",
+}
+"""By what an `auth/status_update` says: the state of the login."""
 
 
 def _lost(draft: ConnectionDraft, event: ConnectionLost) -> None:
@@ -215,6 +357,7 @@ _ON_EVENT: Final[dict[type, Callable[[ConnectionDraft, Any], None]]] = {
     RequestSent: _sent,
     RequestAnswered: _answered,
     ErrorReceived: _error_received,
+    NotificationReceived: _notified,
     ConnectionLost: _lost,
     **dict.fromkeys(ON_ELICITATIONS, _elicitations_changed),
 }

@@ -114,10 +114,10 @@ class ElicitationCompleted(Struct, frozen=True):
     elicitation_id: str
 
 
-class LocalUpdate(Struct, frozen=True):
-    """A session update that the client concludes by itself: the agent has not been heard.
+class UpdateInferred(Struct, frozen=True):
+    """What v1 does not report but the client knows: its own message, and whether work goes on.
 
-    In v1 the client's prompts are entries, and they make the state of the session.
+    It changes what the same update would change, but it is no sign of life of the agent.
     """
 
     update: wire.SessionUpdate
@@ -192,7 +192,7 @@ ClientEvent: TypeAlias = (
     | ElicitationAnswered
     | ElicitationClosed
     | ElicitationCompleted
-    | LocalUpdate
+    | UpdateInferred
     | ResumeSent
     | SessionOpened
     | SessionClosed

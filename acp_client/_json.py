@@ -1,13 +1,10 @@
 """JSON beyond what msgspec takes, and `Json`, an immutable JSON value.
 
 Agents send JSON that a strict parser refuses and a browser accepts: lone surrogate escapes,
-invalid UTF-8, numbers beyond every float, nesting beyond the interpreter's stack. `parse` takes
-all of it in three steps, each slower and more tolerant than the one before:
-
-1. msgspec, for the text that nearly every message is;
-2. the standard library, after decoding invalid UTF-8 to U+FFFD and trimming blanks;
-3. these two for parts of a few levels, for nesting that would exhaust the interpreter's stack, or
-   the thread's.
+invalid UTF-8, numbers beyond every float. `parse` takes all of it: with msgspec, as nearly every
+message can be read, or else with the standard library, after decoding invalid UTF-8 to U+FFFD and
+trimming blanks. Text that nests deeper than `MAX_DEPTH` is refused before either looks at it, so
+that no peer exhausts the stack of a thread.
 
 Raw payloads (unknown variants, tool input and output, `_meta`) are kept as `Json`: compact UTF-8
 text rather than dicts and lists. The text cannot be changed by whoever holds a snapshot, costs the
@@ -18,7 +15,7 @@ one value are equal when they were made by `encode`, which is the only way that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -26,11 +23,8 @@ import msgspec
 from ._errors import checked
 from ._text import compiled, escape
 
-MAX_DEPTH: Final = 1000
+MAX_DEPTH: Final = 256
 """Levels of nesting, the outermost container being the first, beyond which text is refused."""
-
-RECURSIVE_DEPTH: Final = 500
-"""Levels up to which parsers that recurse are used: a thread may have a stack of 256 KiB."""
 
 LARGEST_INTEGER: Final = int(1.7976931348623157e308)
 """The largest integer that a float can hold: what is beyond is no number to a browser."""
@@ -56,14 +50,14 @@ def parse(data: bytes, *, deepest: int | None = MAX_DEPTH) -> Any:
     """Parse one JSON text of any sender; blanks around it are trimmed.
 
     Numbers that no float can hold become `HugeNumber`. Raises `NotJson`, or `TooDeep` for more
-    than `deepest` levels (`None`: any number).
+    than `deepest` levels (`None`: for more than the stack has room for).
     """
-    if nests_deeper(data):
-        return _parse_deep(trim(data.decode("utf-8", "replace")), deepest)
+    if deepest is not None and nests_deeper(data, deepest):
+        _refuse_depth(trim(data.decode("utf-8", "replace")), deepest)
     try:
         return _decode(data)
     except (msgspec.DecodeError, RecursionError):
-        return _parse_text(trim(data.decode("utf-8", "replace")))
+        return loads(trim(data.decode("utf-8", "replace")))
 
 
 def trim(text: str) -> str:
@@ -71,24 +65,52 @@ def trim(text: str) -> str:
     return text.strip(_BLANKS)
 
 
-def _parse_text(text: str) -> Any:
-    try:
-        return _loads(text)
-    except RecursionError:
-        return _parse_deep(text)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise NotJson(f"{name} is not JSON")
-
-
-def _loads(text: str, constant: Callable[[str], Any] = _refuse_constant) -> Any:
+def loads(text: str) -> Any:
+    """Parse with the standard library. Raises `NotJson`, or `TooDeep` at the end of the stack."""
     import json  # a millisecond that only those who meet such text need to spend
 
     try:
-        return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=constant)
+        return json.loads(
+            text, parse_int=_integer, parse_float=_float, parse_constant=_refuse_constant
+        )
     except ValueError as error:
         raise NotJson(str(error)) from None
+    except RecursionError:
+        raise TooDeep("nests deeper than the stack has room for") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise NotJson(f"{name} is not JSON")
+
+
+def _refuse_depth(text: str, deepest: int) -> NoReturn:
+    """Raise `TooDeep` for a text that is JSON up to one level too many, else `NotJson`."""
+    open_at: list[int] = []
+    for found in compiled(_CONTAINERS, re.DOTALL).finditer(text):
+        if found[1]:
+            open_at.append(found.start())
+        elif found[2] and open_at:
+            open_at.pop()
+        if len(open_at) > deepest:
+            closed = "".join("]" if text[start] == "[" else "}" for start in reversed(open_at))
+            loads(text[: found.end()] + closed)
+            break
+    raise TooDeep(f"nests deeper than {deepest} levels")
+
+
+def nests_deeper(data: bytes, deepest: int = MAX_DEPTH) -> bool:
+    """Return whether containers seem to nest too far in some text, which may not be JSON."""
+    if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
+        return False
+    depth = 0
+    for found in compiled(_CONTAINERS.encode(), re.DOTALL).finditer(data):
+        if found[1]:
+            depth += 1
+            if depth > deepest:
+                return True
+        elif found[2]:
+            depth -= 1
+    return False
 
 
 class HugeNumber(float):
@@ -122,108 +144,6 @@ def text_bytes(text: bytes | bytearray | memoryview | str) -> bytes:
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     return bytes(checked(text, bytes | bytearray | memoryview, "bytes or a string"))
-
-
-def nests_deeper(data: bytes, deepest: int = RECURSIVE_DEPTH) -> bool:
-    """Tell whether containers seem to nest too far in some text, which may be no JSON."""
-    if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
-        return False
-    depth = 0
-    for found in compiled(_CONTAINERS.encode(), re.DOTALL).finditer(data):
-        if found[1]:
-            depth += 1
-            if depth > deepest:
-                return True
-        elif found[2]:
-            depth -= 1
-    return False
-
-
-# --- Nesting beyond what recursion can take ---
-#
-# The text is read in parts of a few levels each, from the inside out. A container that begins where
-# a part ends is parsed by itself. In the text around it a name takes its place that JSON has not,
-# `NaN`, for which the parser of the standard library calls back. A text that has this name itself
-# calls back more often than there are values. So all is parsed by parsers that are fast, and none
-# of them meets more than a few levels.
-
-_PART: Final = 64
-"""Levels that are parsed at once."""
-
-
-class _Hole(msgspec.Struct, frozen=True, eq=False):
-    """A container that is parsed already, and where it stands."""
-
-    start: int
-    end: int
-    value: Any
-
-
-def _parse_deep(text: str, deepest: int | None = None) -> Any:
-    """Parse text of any nesting: the same values as `json.loads`. Raises `NotJson`, `TooDeep`."""
-    holes: list[_Hole] = []
-    open_at: list[int] = []
-    for found in compiled(_CONTAINERS, re.DOTALL).finditer(text):
-        if found[1]:
-            open_at.append(found.start())
-            if deepest is not None and len(open_at) > deepest:
-                _refuse_depth(text, found.end(), open_at, deepest)
-        elif found[2]:
-            if not open_at:
-                raise NotJson(f"unexpected {found[2]}")
-            start = open_at.pop()
-            if open_at and len(open_at) % _PART == 0:
-                _dig(holes, text, start, found.end())
-    if open_at:
-        raise NotJson("the text ends too early")
-    return _parse_around(holes, text, 0, len(text))
-
-
-def _refuse_depth(text: str, end: int, open_at: list[int], deepest: int) -> NoReturn:
-    """Raise `TooDeep` for a text that was JSON up to an opening bracket, else `NotJson`."""
-    closed = "".join("]" if text[start] == "[" else "}" for start in reversed(open_at))
-    _parse_deep(text[:end] + closed)
-    raise TooDeep(f"nests deeper than {deepest} levels")
-
-
-def _dig(holes: list[_Hole], text: str, start: int, end: int) -> None:
-    """Parse a container, and put its hole in the place of those in it."""
-    value = _parse_around(holes, text, start, end)
-    holes.append(_Hole(start, end, value))
-
-
-def _parse_around(holes: list[_Hole], text: str, start: int, end: int) -> Any:
-    """Parse a stretch of a text around the holes in it, which are taken away."""
-    first = len(holes)
-    while first and holes[first - 1].start >= start:
-        first -= 1
-    inside = holes[first:]
-    del holes[first:]
-    if not inside:
-        return _parse_part(text[start:end])
-    ends = [start, *(hole.end for hole in inside)]
-    starts = [*(hole.start for hole in inside), end]
-    values = iter([hole.value for hole in inside])
-    around = "NaN".join(text[here:there] for here, there in zip(ends, starts, strict=True))
-    return _loads(around, lambda name: _next_of(values, name))
-
-
-def _parse_part(text: str) -> Any:
-    try:
-        return _decode(text)
-    except (msgspec.DecodeError, UnicodeError):
-        return _loads(text)
-
-
-_NOTHING: Final = object()
-
-
-def _next_of(values: Iterator[Any], name: str) -> Any:
-    """Return what stands where the parser found a name; a text may have such names of its own."""
-    value = next(values, _NOTHING)
-    if name != "NaN" or value is _NOTHING:
-        raise NotJson(f"{name} is not JSON")
-    return value
 
 
 def encode(value: Any) -> bytes:
@@ -339,7 +259,7 @@ class Json:
     @property
     def value(self) -> Any:
         """The value as Python objects: dict, list, str, int, float, bool, None."""
-        return parse(self.text)
+        return parse(self.text, deepest=None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("Json is immutable")
@@ -367,7 +287,7 @@ _set_text: Final[Callable[[Json, bytes], None]] = Json.__dict__["text"].__set__
 
 
 def _restore(text: bytes) -> Json:
-    return Json.from_text(encode(parse(text)))
+    return Json.from_text(encode(parse(text, deepest=None)))
 
 
 def with_members(text: bytes, more: Json) -> bytes | None:

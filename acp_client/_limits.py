@@ -29,7 +29,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     `terminal_bytes`: output bytes kept per terminal, the oldest go first; `None` keeps all.
     `open_requests`: requests of the agent that wait for an answer; the next one is refused (1,000).
 
-    Nesting is limited to 1,000 levels, always. Raises `InvalidValueError` for what is no limit.
+    Nesting is limited to 256 levels, always. Raises `InvalidValueError` for what is no limit.
     """
 
     line_length: int = 32 * 1024 * 1024

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from . import wire
+from ._client_state import Elicitation
 from ._decode import decode_line, ignored
 from ._errors import InvalidValueError, checked
+from ._forms import check_form
 from ._json import encode
 
 
@@ -54,6 +56,24 @@ def permission_outcome(option_id: str | None) -> dict[str, Any]:
     if option_id is None:
         return {"outcome": {"outcome": "cancelled"}}
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
+
+
+def elicitation_result(
+    asked: Elicitation, action: ElicitationAction, content: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the result of an elicitation. Raises `InvalidValueError` for one that does not fit."""
+    if action not in ("accept", "decline", "cancel"):
+        raise InvalidValueError(f"{action!r} is not an answer to an elicitation")
+    checked(content, Mapping | None, "the values of a form")
+    if content is not None and (action != "accept" or asked.mode == "url"):
+        raise InvalidValueError("only a form that is accepted has values")
+    schema = asked.schema
+    if action == "accept" and schema is not None:
+        check_form(schema, content or {})
+    return {"action": action} if content is None else {"action": action, "content": dict(content)}
 
 
 def _line(**members: Any) -> bytes:

@@ -17,8 +17,9 @@ from ._versions import PROTOCOLS
 from ._widths import display_width
 
 _SESSION: Final = "preload"
+_ASTRAL: Final = "\U0001f600"
 _TEXT: Final = (
-    "a\t\x1b[1m\u202e\u00e9\u65e5\u0301e\u0301\U0001f600\r\b\x1b[1\v\u0301K"
+    f"a\t\x1b[1m\u202e\u00e9\u65e5\u0301e\u0301{_ASTRAL}\r\b\x1b[1\v\u0301K"
     "\x1b[\x1b]\x07\ud83d\x1b["
 )
 _BLOCKS: Final = [{"type": "text", "text": "a", "annotations": {"priority": "b"}}, {"type": "c"}]
@@ -83,6 +84,6 @@ def _read(snapshot: Snapshot) -> None:
     changes(loads(dumps(snapshot)), snapshot)
     for terminal in snapshot.terminals:
         escape(terminal.text)
-    for text in (_TEXT, *_TEXT):
+    for text in (_TEXT, _TEXT.replace(_ASTRAL, ""), *_TEXT):
         escape_html(terminal_text(text))
         display_width(text)

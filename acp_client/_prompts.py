@@ -85,7 +85,7 @@ def answered(
         prompt = prompts[place]
         status = TRANSITIONS.get((prompt.status, answer))
         if status is not None:
-            known = message_id or prompt.message_id
+            known = prompt.message_id if message_id is None else message_id
             after = attrs.evolve(prompt, status=status, message_id=known, error=error)
             return _with(prompts, {place: _echo(after, is_echoed, replaying)})
     return prompts

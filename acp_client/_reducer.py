@@ -3,7 +3,7 @@
 The reducer is a pure fold: one snapshot and some events in, the next snapshot out. Each event type
 has one small function in one of the dispatch tables:
 
-- `_ON_UPDATE`: what the agent reports, and `_ON_PERMISSION`: what it asks permission for, which
+- `_ON_UPDATE`: what the agent reports, and `_ON_DRAFT`: frequent facts of the client, which
   work on the mutable draft of the batch (see `_session_draft`);
 - `ON_SNAPSHOT` of `_fact_reducer`: what the client does or learns, which is rare, may concern the
   whole session, and works on a finished snapshot.
@@ -109,17 +109,16 @@ def reduce_event(draft: Draft, event: Any) -> Draft:
             draft.hear()
         on_update(draft, event)
         return draft
-    if isinstance(event, facts.LocalUpdate):
-        _ON_UPDATE[type(event.update)](draft, event.update)
-        return draft
-    on_request = _ON_PERMISSION.get(type(event))
+    on_request = _ON_DRAFT.get(type(event))
     if on_request is not None:
         on_request(draft, event)
         return draft
     on_snapshot = ON_SNAPSHOT.get(type(event))
     if on_snapshot is None:
         raise InvalidValueError(f"{type(event).__name__} is not an event")
-    return Draft.of(on_snapshot(draft.freeze(), event), draft.limits)
+    after = Draft.of(on_snapshot(draft.freeze(), event), draft.limits)
+    after.info_updates = draft.info_updates
+    return after
 
 
 class Drafts:
@@ -235,6 +234,7 @@ def _usage_update(draft: Draft, update: wire.UsageUpdate) -> None:
 
 def _session_info_update(draft: Draft, update: wire.SessionInfoUpdate) -> None:
     draft.part("info", INFO).patch(update)
+    draft.note_info(update)
 
 
 def _available_commands_update(draft: Draft, update: wire.AvailableCommandsUpdate) -> None:
@@ -310,7 +310,13 @@ _ON_UPDATE: Final[dict[type, Callable[[Draft, Any], None]]] = {
     wire.Unknown: _unknown,
 }
 
-_ON_PERMISSION: Final[dict[type, Callable[[Draft, Any], None]]] = {
+
+def _update_inferred(draft: Draft, event: facts.UpdateInferred) -> None:
+    _ON_UPDATE[type(event.update)](draft, event.update)
+
+
+_ON_DRAFT: Final[dict[type, Callable[[Draft, Any], None]]] = {
+    facts.UpdateInferred: _update_inferred,
     facts.PermissionAsked: _permission_asked,
     facts.PermissionClosed: _permission_closed,
 }

@@ -166,6 +166,7 @@ class Draft(Struct, gc=False, eq=False):
     _permissions: dict[wire.RequestId, Permission] | None = None
     _echoes: set[str] | None = None
     _turns: list[Turn] | None = None
+    info_updates: list[wire.SessionInfoUpdate] | None = None
     _changes: dict[str, Any] | None = None
 
     @classmethod
@@ -236,6 +237,12 @@ class Draft(Struct, gc=False, eq=False):
             draft = EntityDraft.opened(entity, name, 0, getattr(self.base, name))
             self._parts[name] = draft
         return draft
+
+    def note_info(self, update: wire.SessionInfoUpdate) -> None:
+        """Remember an update of the info, which is about the list of sessions, too."""
+        if self.info_updates is None:
+            self.info_updates = []
+        self.info_updates.append(update)
 
     def notice(self, notice: wire.Notice) -> None:
         if self._notices is None:

@@ -51,8 +51,10 @@ from ._framing import Framer
 from ._limits import DEFAULT_LIMITS, Limits
 from ._locks import hold_locks, holds, let_go
 from ._outgoing import (
+    ElicitationAction,
     Outgoing,
     OutgoingRequest,
+    elicitation_result,
     error_line,
     notification_line,
     permission_outcome,
@@ -416,6 +418,30 @@ class Store(ClientCalls):
             self._send(batch, line)
         return Outgoing(line)
 
+    def answer_elicitation(
+        self,
+        session_id: str | None,
+        request_id: wire.RequestId,
+        action: ElicitationAction,
+        content: Mapping[str, Any] | None = None,
+    ) -> Outgoing:
+        """Answer an elicitation of a session, or of the connection where the session is `None`.
+
+        `content` are the values of a form that is accepted; they are not kept. Raises
+        `UnknownSessionError`, `UnknownRequestError` when the elicitation is not pending, and
+        `InvalidValueError` for values that do not fit the form; nothing is sent then.
+        """
+        with self._batch("local") as batch:
+            holder = self._connection if session_id is None else self.snapshot(session_id)
+            asked = next(
+                (one for one in holder.elicitations if is_same_id(one.request_id, request_id)), None
+            )
+            if asked is None:
+                raise UnknownRequestError(f"elicitation {request_id!r} is not pending")
+            line = result_line(request_id, elicitation_result(asked, action, content))
+            self._send(batch, line)
+        return Outgoing(line)
+
     def forget_session(self, session_id: str) -> None:
         """Forget a session, and what waits for an answer in it. Raises `UnknownSessionError`.
 
@@ -581,6 +607,7 @@ class Store(ClientCalls):
 
     def _reduce_connection(self, batch: _Batch, event: Any) -> None:
         """Reduce an event of the connection, and do what it asks for."""
+        batch.patch_sessions()
         batch.connection.reduce(event)
         match event:
             case RequestSent() | RequestAnswered():
@@ -627,6 +654,7 @@ class Store(ClientCalls):
     def _publish(self, batch: _Batch, origin: Origin) -> None:
         """Make the sessions what the batch made of them, and tell who follows them."""
         before, news, prepared = self._sessions, dict[str, Snapshot](), Prepared([], [])
+        batch.patch_sessions()
         drafts, connection = batch.drafts, batch.connection.freeze()
         for session_id, draft in drafts.open.items():
             new = news[session_id] = draft.freeze()
@@ -692,3 +720,10 @@ class _Batch(Struct, eq=False):
     lines: list[bytes] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
+
+    def patch_sessions(self) -> None:
+        """Patch the list of sessions by what they said of themselves since the last time."""
+        for session_id, draft in self.drafts.open.items():
+            updates, draft.info_updates = draft.info_updates, None
+            for update in updates or ():
+                self.connection.patch_session(session_id, update)

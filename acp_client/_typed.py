@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from . import wire
-from ._json import RECURSIVE_DEPTH, Json, TooDeep, nests_deeper
+from ._json import MAX_DEPTH, Json, TooDeep, nests_deeper
 
 T = TypeVar("T")
 
@@ -21,9 +21,13 @@ Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError, TooDeep)
 """What this module raises for what it does not take."""
 
 
+_SHORTEST_DEEP: Final = 2 * MAX_DEPTH
+"""Bytes that as many levels take, each opened and closed: a shorter line needs no count."""
+
+
 def decode_update(line: bytes) -> wire.UpdateMessage:
     """Decode a line as a whole `session/update`. Raises one of `Refused`."""
-    if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
+    if len(line) > _SHORTEST_DEEP and nests_deeper(line):
         raise TooDeep  # msgspec does not look at the nesting of what it skips
     return _update_decoder()(line)
 
@@ -33,7 +37,7 @@ def strict_decoder(kind: type[T]) -> Callable[[bytes], T]:
     decode = msgspec.json.Decoder(kind, dec_hook=_hook).decode
 
     def decode_line(line: bytes) -> T:
-        if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
+        if len(line) > _SHORTEST_DEEP and nests_deeper(line):
             raise TooDeep
         return decode(line)
 
@@ -84,7 +88,7 @@ def decode_unknown(line: bytes) -> UnknownUpdate:
     All that there is to such an update is its tag, so agents that stream updates of their own are
     spared the lenient path, which gives the same. Raises one of `Refused`.
     """
-    if len(line) > RECURSIVE_DEPTH and nests_deeper(line):
+    if len(line) > _SHORTEST_DEEP and nests_deeper(line):
         raise TooDeep
     return _unknown_decoder()(line).params
 

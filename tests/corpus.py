@@ -37,7 +37,7 @@ OWN_READINGS: dict[int, tuple[str, list[str]]] = {
     397: (FORM, []),
     385: ("base64 of a terminal is checked", ["defaulted"]),
     428: ("`__proto__` is a key like any other, not a limit of JavaScript", []),
-    438: ("nesting beyond 1,000 levels is too deep", ["too_deep"]),
+    438: ("nesting beyond 256 levels is too deep", ["too_deep"]),
     457: ("a session/update with an id does nothing", []),
     459: (BATCH, []),
     460: (BATCH, []),

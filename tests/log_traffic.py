@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from traffic import BUNDLED, SHARED
 
-import acp_client
 from acp_client import Frame, Store, read_recording
+from acp_client._json import encode
 from acp_client._recordings.playback import Feeder
+from acp_client._storage import raw_document
 
 _LONG = (pytest.mark.shared, pytest.mark.long)
 
@@ -63,4 +64,5 @@ def reduced(frames: Iterable[Frame], protocol: Any = None) -> Store:
 def documents(frames: Iterable[Frame], protocol: Any = None) -> bytes:
     """Return the snapshot documents that frames lead to."""
     store = reduced(frames, protocol)
-    return acp_client.to_json([acp_client.to_document(store.snapshot(s)) for s in store.sessions])
+    data: bytes = encode([raw_document(store.snapshot(s)) for s in store.sessions])
+    return data

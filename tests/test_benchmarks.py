@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
-from acp_client import Store, to_document, to_json
+from acp_client import Store, to_document
 from benchmarks import __main__ as command
 from benchmarks import growth, history, streams
 from benchmarks.baselines import (
@@ -98,7 +98,7 @@ def _stream_of_everything() -> bytes:
 
 
 def _document(data: bytes) -> Any:
-    return json.loads(to_json(to_document(snapshot_of([data]))))
+    return json.loads(json.dumps(to_document(snapshot_of([data]))))
 
 
 @pytest.mark.parametrize("parser", LOADS)

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from typing import Any, get_args
 
 import pytest
-from traffic import line
+from traffic import line, update_line
 
 import acp_client
 from acp_client import Connection, ConnectionChanged, Store, wire
@@ -125,3 +125,72 @@ def test_an_unsubscribed_callback_is_not_called() -> None:
     assert subscription.closed
     store.initialize("c", "1")
     assert len(seen) == 1
+
+
+# --- The catalogue ---
+
+
+def listed(session: str, **more: Any) -> dict[str, Any]:
+    """Give a session as an agent lists it."""
+    return {"sessionId": session, "cwd": "/w", **more}
+
+
+def names(store: Store) -> list[tuple[str, str | None, str]]:
+    """Give what a client shows of the sessions."""
+    return [(one.session_id, one.title, one.status) for one in store.connection.sessions]
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_pages_of_sessions_are_merged(protocol: Any) -> None:
+    """A page with a cursor goes on; one without begins again, and keeps what is open."""
+    store = Store(protocol=protocol)
+    request = store.list_sessions()
+    page = {"sessions": [listed("a", title="A"), listed("b")], "nextCursor": "n"}
+    store.receive(line(id=request.request_id, result=page))
+    assert store.connection.next_cursor == "n"
+    request = store.list_sessions(cursor="n")
+    store.receive(line(id=request.request_id, result={"sessions": [listed("c"), listed("b")]}))
+    assert names(store) == [("a", "A", "listed"), ("b", None, "listed"), ("c", None, "listed")]
+    assert store.connection.next_cursor is None
+    opened = store.new_session("/n")
+    store.receive(line(id=opened.request_id, result={"sessionId": "n"}))
+    request = store.list_sessions()
+    store.receive(line(id=request.request_id, result={"sessions": [listed("c", title="C")]}))
+    assert names(store) == [("n", None, "open"), ("c", "C", "listed")]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_updates_patch_what_is_listed(together: bool) -> None:
+    """The last word counts, of a list or of an update, wherever the reads are cut."""
+    store = Store(protocol="v2")
+    one, two = store.list_sessions(), store.list_sessions()
+    lines = [
+        line(id=one.request_id, result={"sessions": [listed("a", title="old")]}),
+        update_line("session_info_update", "a", title="told"),
+        line(id=two.request_id, result={"sessions": [listed("a", title="listed")]}),
+        update_line("session_info_update", "a", updatedAt="2026-01-01T00:00:00Z"),
+        update_line("session_info_update", "other", title="not listed"),
+    ]
+    for data in [b"".join(lines)] if together else lines:
+        store.receive(data)
+    (known,) = store.connection.sessions
+    assert (known.title, known.updated_at) == ("listed", "2026-01-01T00:00:00Z")
+
+
+def test_a_deleted_session_is_marked() -> None:
+    """What was deleted stays in the list, marked, until it is listed again."""
+    store = Store(protocol="v2")
+    request = store.list_sessions()
+    store.receive(line(id=request.request_id, result={"sessions": [listed("a")]}))
+    request = store.delete_session("a")
+    store.receive(line(id=request.request_id, result={}))
+    assert names(store) == [("a", None, "deleted")]
+
+
+def test_accounts_are_never_kept() -> None:
+    """The state of the login is, and nothing else of it."""
+    store = Store(protocol="v2")
+    params = {"state": "unauthenticated", "accounts": [{"email": "someone@example.com"}]}
+    store.receive(line(method="auth/status_update", params=params))
+    assert store.connection.login == "required"
+    assert "someone" not in repr(store.connection)

@@ -17,7 +17,7 @@ import acp_client
 from acp_client import Event, InvalidValueError, Limits, Snapshot, apply, apply_all, wire
 from acp_client._events import ClientEvent
 from acp_client._fact_reducer import ON_SNAPSHOT
-from acp_client._reducer import _ON_PERMISSION, _ON_UPDATE
+from acp_client._reducer import _ON_DRAFT, _ON_UPDATE
 
 EMPTY = Snapshot("s1")
 TEXT = {"type": "text", "text": "hi"}
@@ -813,7 +813,7 @@ def test_every_event_has_a_handler() -> None:
     unknown = {wire.Unknown, wire.UnknownStateUpdate}
     assert {kind.__struct_config__.tag for kind in updates - unknown} == wire.UPDATE_TAGS
     assert unknown <= updates
-    assert set(ON_SNAPSHOT) | set(_ON_PERMISSION) | {acp_client.LocalUpdate} == facts
+    assert set(ON_SNAPSHOT) | set(_ON_DRAFT) == facts
 
 
 def test_what_did_not_change_is_shared() -> None:

@@ -27,6 +27,7 @@ from traffic import BUNDLED, line, permission_line, snapshots, text, update_line
 import acp_client
 from acp_client import Snapshot, Store, escape, escape_html
 from acp_client._cli.commands import commands
+from acp_client._json import encode
 from acp_client._recordings.reading import read_recording
 from acp_client._text import escape_json
 
@@ -256,7 +257,7 @@ def test_json_that_is_printed_means_what_it_meant() -> None:
         "".join(CORPUS.values()),
         "é\U0001f680\U0001f468\u200d\U0001f4bb",
     ]:
-        document = acp_client.to_json({attack: [attack, 1]}).decode()
+        document = encode({attack: [attack, 1]}).decode()
         printed = escape_json(document)
         assert_harmless(printed)
         assert json.loads(printed) == {attack: [attack, 1]}

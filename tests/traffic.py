@@ -20,7 +20,6 @@ import acp_client
 from acp_client import Event, Problem, wire
 from acp_client._conversation import Conversation
 from acp_client._decode import decode_line
-from acp_client._json import parse
 from acp_client._requests import AgentRequests, ClientRequests
 from acp_client._versions import Protocol
 
@@ -200,7 +199,7 @@ def snapshots(store: acp_client.Store) -> list[acp_client.Snapshot]:
 
 def document(snapshot: acp_client.Snapshot) -> Any:
     """Give the snapshot document as plain JSON values."""
-    return parse(acp_client.to_json(acp_client.to_document(snapshot)), deepest=None)
+    return acp_client.to_document(snapshot)
 
 
 def documents(store: acp_client.Store) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_type
+from typing import Any, assert_type
 
 import acp_client
 from acp_client import Limits, Snapshot, Store, wire
@@ -100,7 +100,7 @@ def keep(snapshot: Snapshot) -> Snapshot:
     """Store a snapshot, and restore it."""
     data = acp_client.dumps(snapshot)
     assert_type(data, bytes)
-    assert_type(acp_client.to_json(acp_client.to_document(snapshot)), bytes)
+    assert_type(acp_client.to_document(snapshot), dict[str, Any])
     try:
         return acp_client.loads(data.decode())
     except acp_client.StoredSnapshotError as error:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import acp_client
-from acp_client import Compaction, Message, Snapshot, Store, ToolCall, to_document, to_json
+from acp_client import Compaction, Message, Snapshot, Store, ToolCall, to_document
 from acp_client._recordings.playback import Feeder
 
 Frame = tuple[bool, bytes]
@@ -189,7 +189,7 @@ def told(*frames: Frame) -> Snapshot:
 
 def document(snapshot: Snapshot) -> Json:
     """Return the snapshot document as plain values."""
-    plain: Json = json.loads(to_json(to_document(snapshot)))
+    plain: Json = json.loads(json.dumps(to_document(snapshot)))
     return plain
 
 

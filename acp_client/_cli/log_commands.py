@@ -11,6 +11,7 @@ import attrs
 import click
 
 from .._errors import InvalidValueError
+from .._json import encode
 from .._log_tools import (
     RULES_BY_ID,
     SEVERITIES,
@@ -29,7 +30,7 @@ from .._log_tools import (
 )
 from .._recordings import Feeder, Frame, Stop, write_envelope
 from .._snapshot import Snapshot
-from .._storage import to_document, to_json
+from .._storage import raw_document
 from .._store import Store
 from .._text import escape
 from .._versions import Protocol
@@ -350,7 +351,7 @@ def bisect_command(
 def _containing(text: str) -> Callable[[Mapping[str, Snapshot]], bool]:
     """Return a predicate: whether the document of any session has a text."""
     wanted = json.dumps(text, ensure_ascii=False)[1:-1].encode()
-    return lambda state: any(wanted in to_json(to_document(one)) for one in state.values())
+    return lambda state: any(wanted in encode(raw_document(one)) for one in state.values())
 
 
 def _different(

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import click
 
+from .._json import encode
 from .._limits import Limits
 from .._recordings import Feeder, Frame, Recording, Stop
 from .._snapshot import Snapshot
-from .._storage import to_document, to_json
+from .._storage import raw_document
 from .._store import Store
 from .._text import escape_json
 from .._versions import Protocol
@@ -48,7 +49,7 @@ def show_documents(file: str, wish: Wish) -> None:
     """Print the snapshots and the problems as one JSON document."""
     played = _play_to_the_end(file, wish)
     document = {
-        "sessions": [to_document(snapshot) for snapshot in _chosen(played.store, wish.session)],
+        "sessions": [raw_document(snapshot) for snapshot in _chosen(played.store, wish.session)],
         "problems": [attrs.asdict(problem) for problem in played.store.problems],
     }
     print_json(document)
@@ -57,7 +58,7 @@ def show_documents(file: str, wish: Wish) -> None:
 
 def print_json(document: Any) -> None:
     """Print a document on one line, with what a terminal may act on as escapes."""
-    text = escape_json(to_json(document).decode())
+    text = escape_json(encode(document).decode())
     sys.stdout.buffer.write(text.encode() + b"\n")
 
 

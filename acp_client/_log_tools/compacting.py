@@ -15,8 +15,9 @@ from typing import BinaryIO, cast
 import attrs
 
 from .._errors import InvalidValueError
+from .._json import encode
 from .._recordings import Feeder, Frame
-from .._storage import to_document, to_json
+from .._storage import raw_document
 from .._store import Store
 from .._versions import Protocol
 from .compact_v1 import CompactedV1
@@ -63,4 +64,4 @@ def _reduced(frames: Iterable[Frame], protocol: Protocol | None) -> Store:
 
 
 def _documents(store: Store) -> bytes:
-    return to_json([to_document(store.snapshot(session_id)) for session_id in store.sessions])
+    return encode([raw_document(store.snapshot(session_id)) for session_id in store.sessions])

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .._json import HugeNumber, parse
+from .._json import HugeNumber, encode, parse
 from .._snapshot import Snapshot
-from .._storage import to_document, to_json
+from .._storage import raw_document
 
 
 def state_hash(state: Snapshot | Mapping[str, Snapshot]) -> str:
@@ -20,7 +20,7 @@ def state_hash(state: Snapshot | Mapping[str, Snapshot]) -> str:
     document have one hash. Raises `InvalidValueError` for what is no snapshot.
     """
     snapshots = state.values() if isinstance(state, Mapping) else (state,)
-    documents = [parse(to_json(to_document(snapshot)), deepest=None) for snapshot in snapshots]
+    documents = [parse(encode(raw_document(snapshot)), deepest=None) for snapshot in snapshots]
     text = json.dumps(_plain(documents), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

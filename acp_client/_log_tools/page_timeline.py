@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import attrs
 
-from .._json import parse
 from .._recordings import Feeder, Frame
 from .._snapshot import Snapshot
-from .._storage import to_document, to_json
+from .._storage import to_document
 from .._store import Store
 from .._text import escape, utf16_length
 from .._versions import Protocol
@@ -102,7 +101,7 @@ def _shown(entry: Any) -> tuple[str, int, str]:
 
 def plain(snapshot: Snapshot) -> Fields:
     """Return the snapshot document as plain JSON values."""
-    document: Fields = parse(to_json(to_document(snapshot)), deepest=None)
+    document: Fields = to_document(snapshot)
     return document
 
 

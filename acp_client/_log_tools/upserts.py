@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from .._json import encode
 from .._snapshot import Snapshot
-from .._storage import to_document
+from .._storage import raw_document
 
 Fields = dict[str, Any]
 
@@ -40,7 +40,7 @@ def update_message(session_id: str, update: Fields) -> bytes:
 
 def upserts(snapshot: Snapshot) -> Iterator[Fields]:
     """Return the updates that lead from an empty session to this one's entities, or else info."""
-    document = to_document(snapshot)
+    document = raw_document(snapshot)
     for entry in document["entries"]:
         yield from _entry_upserts(entry)
     for terminal in document["terminals"]:

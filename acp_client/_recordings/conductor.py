@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 import attrs
 import msgspec
 
+from .._json import NotJson
 from .directions import call_sent
 from .frames import Frame, Tally, Value
-from .json_slices import Members, NotJson, members, string
+from .json_slices import Members, members, string
 from .messages import message, text_of
 from .times import SECONDS, seconds
 

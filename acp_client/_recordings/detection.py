@@ -82,9 +82,10 @@ def patience(head: bytes) -> int:
     """Return how much of a stream that begins so is worth reading to recognise it."""
     start = trim(head)
     first, line_end, _ = start.partition(b"\n")
+    if not line_end or _LISP.match(start):
+        return 16 * _MEBIBYTE
     is_document = first[:1] in (b"{", b"[") and not BRACKETS_ALONE.match(start)
-    one_document = is_document and not is_json(trim(first))
-    return 16 * _MEBIBYTE if one_document or not line_end or _LISP.match(start) else _MEBIBYTE
+    return 16 * _MEBIBYTE if is_document and not is_json(trim(first)) else _MEBIBYTE
 
 
 Attempt = Callable[[bytes, Sequence[Format]], Recognised | None]

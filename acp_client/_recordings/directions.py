@@ -22,8 +22,9 @@ from typing import Final
 
 import msgspec
 
+from .._json import NotJson
 from .._jsonrpc import METHODS
-from .json_slices import Members, NotJson, elements, members, members_if_any, string, value
+from .json_slices import Members, elements, members, members_if_any, string, value
 
 _FORWARDED: Final = frozenset(
     {

@@ -14,8 +14,9 @@ from typing import Final
 
 import attrs
 
+from .._json import NotJson
 from .frames import Frame, Tally, Value
-from .json_slices import Members, NotJson, members, quoted, string
+from .json_slices import Members, members, quoted, string
 from .messages import SESSION, message, text_of, update_notification
 from .times import MILLISECONDS, seconds
 

@@ -15,18 +15,10 @@ from typing import Final
 import attrs
 import msgspec
 
+from .._json import NotJson
 from .directions import Directions, Sides, word_sent
 from .frames import Frame, Tally, Value
-from .json_slices import (
-    BLANKS,
-    Members,
-    NotJson,
-    compact,
-    is_json,
-    members,
-    members_if_any,
-    string,
-)
+from .json_slices import BLANKS, Members, compact, is_json, members, members_if_any, string
 from .messages import is_message
 from .times import seconds
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import msgspec
+
+from .._json import NotJson, TooDeep, loads
 
 BLANKS: Final = b" \t\r\n"
 """JSON's white space."""
@@ -31,10 +33,6 @@ _decode_any = msgspec.json.Decoder(msgspec.Raw).decode
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\],:]', re.DOTALL)
 
 _BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{\[]+)|([}\]]+)', re.DOTALL)
-
-
-class NotJson(ValueError):  # noqa: N818  # says what the text is; never leaves the package
-    """The text is no JSON, or not the kind of value that was asked for."""
 
 
 def members(data: bytes) -> Members:
@@ -76,9 +74,9 @@ def value(data: bytes) -> Any:
     except (msgspec.DecodeError, RecursionError):
         pass
     try:
-        return _loads(data)
-    except RecursionError:
-        raise NotJson("nests too deep") from None
+        return loads(data.decode("utf-8", "replace"))
+    except TooDeep as error:
+        raise NotJson(str(error)) from None
 
 
 def quoted(text: str) -> bytes:
@@ -129,12 +127,14 @@ def _checked(data: bytes, opening: bytes) -> bytes:
 def _check(data: bytes) -> None:
     """Raise `NotJson` unless the text is JSON; of text that nests too deep, only brackets count."""
     try:
-        _loads(data)
-    except RecursionError:
+        loads(data.decode("utf-8", "replace"))
+    except TooDeep:
         _check_brackets(data)
 
 
 def _check_brackets(data: bytes) -> None:
+    if not data.rstrip(BLANKS).endswith((b"}", b"]")):
+        raise NotJson("a bracket without its end")
     depth, end = 0, 0
     for token in _BRACKETS.finditer(data):
         depth += len(token[1] or b"") - len(token[2] or b"")
@@ -143,17 +143,6 @@ def _check_brackets(data: bytes) -> None:
             break
     if depth or data[end:].strip(BLANKS):
         raise NotJson("brackets do not match")
-
-
-def _loads(data: bytes) -> Any:
-    try:
-        return json.loads(data.decode("utf-8", "replace"), parse_int=float, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        raise NotJson(str(error)) from None
-
-
-def _refuse(name: str) -> NoReturn:
-    raise NotJson(f"{name} is not JSON")
 
 
 def _slices(data: bytes) -> list[tuple[bytes, bytes]]:

@@ -18,9 +18,8 @@ from typing import Any, Final
 
 import attrs
 
-from .._json import encode
+from .._json import NotJson, encode
 from .frames import Tally, Value
-from .json_slices import NotJson
 from .json_texts import read_block
 
 _MOST_REPEATED: Final = 64 * 1024 * 1024

@@ -18,9 +18,10 @@ from typing import Final
 
 import attrs
 
+from .._json import NotJson
 from .directions import Directions, Sides, word_sent
 from .frames import Frame, Tally, Value
-from .json_slices import Members, NotJson, compact, is_json, members_if_any
+from .json_slices import Members, compact, is_json, members_if_any
 from .messages import framed, is_message
 from .python_literals import json_of
 from .times import begins_with_stamp, stamp_in, without_stamps

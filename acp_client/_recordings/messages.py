@@ -11,9 +11,10 @@ from typing import Final
 import attrs
 import msgspec
 
+from .._json import NotJson
 from .directions import Directions, method_of, method_sent
 from .frames import Frame, Tally, Value
-from .json_slices import Members, NotJson, elements, members_if_any
+from .json_slices import Members, elements, members_if_any
 from .times import seconds
 
 SESSION: Final = b'"recording"'

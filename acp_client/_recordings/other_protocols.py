@@ -15,9 +15,10 @@ from typing import Final
 import attrs
 import msgspec
 
+from .._json import NotJson
 from .directions import method_of, method_sent, unwrapped
 from .frames import Tally
-from .json_slices import Members, NotJson, members_if_any, string, trim
+from .json_slices import Members, members_if_any, string, trim
 from .json_texts import ARRAY, BRACKETS_ALONE, TEXTS, texts
 
 _NULL: Final = msgspec.Raw(b"null")

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Final
 
-from .json_slices import NotJson
+from .._json import NotJson
 
 _TOKEN: Final = re.compile(
     r"""(?P<blank>\s+)

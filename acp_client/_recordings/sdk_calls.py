@@ -13,9 +13,10 @@ from typing import Final
 import attrs
 import msgspec
 
+from .._json import NotJson
 from .directions import method_sent
 from .frames import Frame, Tally, Value
-from .json_slices import Members, NotJson, elements, members, members_if_any, quoted, string
+from .json_slices import Members, elements, members, members_if_any, quoted, string
 from .messages import message
 from .times import seconds
 

@@ -14,9 +14,10 @@ from typing import Final
 import attrs
 import msgspec
 
+from .._json import NotJson
 from .directions import call_sent, unwrapped
 from .frames import Frame, Tally
-from .json_slices import Members, NotJson, members
+from .json_slices import Members, members
 from .messages import message
 
 _MARK: Final = b"proxy/successor"

@@ -11,7 +11,8 @@ import datetime
 import re
 from typing import Final
 
-from .json_slices import NotJson, value
+from .._json import NotJson
+from .json_slices import value
 
 SECONDS: Final = 1.0
 MILLISECONDS: Final = 1e3

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from .._json import NotJson
 from .directions import word_sent
 from .frames import Frame, Tally, Value
-from .json_slices import Members, NotJson, members, members_if_any, string
+from .json_slices import Members, members, members_if_any, string
 from .messages import message, text_of
 
 

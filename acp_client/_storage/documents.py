@@ -28,6 +28,7 @@ from .._snapshot import (
     CANCELLED,
     Compaction,
     Entries,
+    Entry,
     Message,
     Plans,
     SessionFields,
@@ -63,7 +64,7 @@ class Documents(NamedTuple):
 @cache
 def documents() -> Documents:
     """Return the two functions; all that they call has been chosen by then, once for each type."""
-    return Documents(_RULES.out(Snapshot), _RULES.back(Snapshot))
+    return Documents(RULES.out(Snapshot), RULES.back(Snapshot))
 
 
 # --- The tables ---
@@ -103,7 +104,7 @@ _UNSEEN: Final[dict[Any, tuple[str, ...]]] = {
 }
 """Fields that the document has no key for."""
 
-_ENTRY_CLASSES: Final[dict[str, type]] = {
+ENTRY_CLASSES: Final[dict[str, type]] = {
     "user_message": Message,
     "agent_message": Message,
     "agent_thought": Message,
@@ -113,7 +114,7 @@ _ENTRY_CLASSES: Final[dict[str, type]] = {
 }
 
 
-def _key(name: str) -> str:
+def document_key(name: str) -> str:
     head, *rest = name.split("_")
     return _NAMES.get(name, head + "".join(map(str.capitalize, rest)))
 
@@ -161,7 +162,13 @@ def _fields(kind: Any) -> list[_Field]:
     hints = get_type_hints(kind, include_extras=True)
     blank = _BLANK[kind]
     return [
-        _Field(name, _key(name), hints[name], name in _ALWAYS.get(kind, ()), getattr(blank, name))
+        _Field(
+            name,
+            document_key(name),
+            hints[name],
+            name in _ALWAYS.get(kind, ()),
+            getattr(blank, name),
+        )
         for name in _field_names(kind)
         if name not in _UNSEEN.get(kind, ())
     ]
@@ -335,18 +342,24 @@ def _snapshot_back(kind: Any, rules: Rules) -> Hook:
     )
 
 
+def _entry_out(kind: Any, rules: Rules) -> Hook:
+    hooks = {part: rules.out(part) for part in ENTRY_CLASSES.values()}
+    return lambda entry: {"type": entry.type, **hooks[type(entry)](entry)}
+
+
+def _entry_back(kind: Any, rules: Rules) -> Hook:
+    hooks = {name: rules.back(part) for name, part in ENTRY_CLASSES.items()}
+    return lambda document: hooks[document["type"]](document)
+
+
 def _entries_out(kind: Any, rules: Rules) -> Hook:
-    hooks = {part: rules.out(part) for part in _ENTRY_CLASSES.values()}
-    return lambda entries: [{"type": entry.type, **hooks[type(entry)](entry)} for entry in entries]
+    hook = rules.out(Entry)
+    return lambda entries: list(map(hook, entries))
 
 
 def _entries_back(kind: Any, rules: Rules) -> Hook:
-    hooks = {name: rules.back(part) for name, part in _ENTRY_CLASSES.items()}
-
-    def back(documents: list[Any]) -> Entries:
-        return Entries.of(hooks[one["type"]](one) for one in listed(documents))
-
-    return back
+    hook = rules.back(Entry)
+    return lambda documents: Entries.of(map(hook, listed(documents)))
 
 
 def _terminals_back(kind: Any, rules: Rules) -> Hook:
@@ -372,9 +385,10 @@ def _plans_back(kind: Any, rules: Rules) -> Hook:
     return back
 
 
-_RULES: Final = Rules(
+RULES: Final = Rules(
     (
         Rule(is_one_of(Snapshot), _snapshot_out, _snapshot_back),
+        Rule(is_one_of(Entry), _entry_out, _entry_back),
         Rule(is_one_of(Entries), _entries_out, _entries_back),
         Rule(is_one_of(Terminals), _terminals_out, _terminals_back),
         Rule(is_one_of(Plans), wire_values_out, _plans_back),

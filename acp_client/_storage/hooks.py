@@ -197,6 +197,7 @@ def wire_out(value: Any) -> Any:
 
 _UPDATE_TAGS: Final[dict[Any, str]] = {
     wire.Notice: "notice",
+    wire.StateUpdate | wire.UnknownStateUpdate: "state_update",
     wire.StateUpdate | wire.UnknownStateUpdate | None: "state_update",
 }
 """Parts of a document that are session updates without their tag."""

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from .. import wire
 from .._client_state import Turn, WantedOption
 from .._errors import StoredSnapshotError, checked
-from .._json import NotJson, encode, parse, text_bytes
+from .._json import MAX_DEPTH, NotJson, encode, parse, text_bytes
 from .._snapshot import BOOKKEEPING, Snapshot
 from .._typed import convert
 
@@ -47,35 +47,38 @@ def _documents() -> Documents:
     return documents()
 
 
-_DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError)
+DAMAGES: Final = (LookupError, TypeError, ValueError, AttributeError)
 """What is raised where a document is not what it should be."""
 
+
+_LEVELS_AROUND: Final = 16
+"""Levels that a stored snapshot may have around a value, more than a message has around it."""
 
 _LONGEST_TOLD: Final = 300
 """Characters of a reason: what is told of a file may be in it."""
 
 
 def to_document(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the snapshot document as dicts, lists, strings, numbers, and `Json` for raw values.
+    """Return the snapshot document as plain dicts, lists, strings, numbers, booleans and `None`.
 
-    Unknown variants and `_meta` are raw values too. `to_json` writes it as text, which `json.dumps`
-    cannot; `Json.value` gives the Python value of a raw part. Raises `InvalidValueError` for what
-    is no snapshot.
+    It is what `acp-client replay --json` prints of a session, so `json.dumps` writes it. Raises
+    `InvalidValueError` for a value that is not a snapshot.
     """
+    document: dict[str, Any] = parse(encode(raw_document(snapshot)), deepest=None)
+    return document
+
+
+def raw_document(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the snapshot document with `Json` in it for what is raw, to be written exactly."""
     checked(snapshot, Snapshot, "a snapshot")
     document: dict[str, Any] = _documents().out(snapshot)
     return document
 
 
-def to_json(document: Any) -> bytes:
-    """Write a document, or a list or dict of documents, as compact JSON in UTF-8."""
-    return encode(document)
-
-
 def dumps(snapshot: Snapshot) -> bytes:
     """Store a snapshot as JSON text. `loads(dumps(snapshot)) == snapshot`."""
     checked(snapshot, Snapshot, "a snapshot")
-    return encode({"format": FORMAT, "version": VERSION, "snapshot": _stored(snapshot)})
+    return encode({"format": FORMAT, "version": VERSION, "snapshot": stored(snapshot)})
 
 
 def loads(data: bytes | str) -> Snapshot:
@@ -85,17 +88,17 @@ def loads(data: bytes | str) -> Snapshot:
     """
     text = text_bytes(data)
     try:
-        return _restored(_current(_parsed(text)))
+        return restored(_current(_parsed(text)))
     except StoredSnapshotError:
         raise
-    except _DAMAGES as error:
+    except DAMAGES as error:
         told = repr(error)[:_LONGEST_TOLD]
         raise StoredSnapshotError(f"the stored snapshot is damaged: {told}") from error
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
-        value = parse(text, deepest=None)
+        value = parse(text, deepest=MAX_DEPTH + _LEVELS_AROUND)
     except NotJson as error:
         raise StoredSnapshotError(f"not a stored snapshot: {error}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
@@ -121,8 +124,9 @@ def _current(envelope: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _stored(snapshot: Snapshot) -> dict[str, Any]:
-    document = to_document(snapshot)
+def stored(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the document of a snapshot and what a document has no words for."""
+    document = raw_document(snapshot)
     around = snapshot._fields
     notes: dict[str, Any] = {key: getattr(around, name) for name, key in BOOKKEEPING.items()}
     notes["stateReported"] = around.state is not None
@@ -135,16 +139,17 @@ def _stored(snapshot: Snapshot) -> dict[str, Any]:
     if any(costs):
         notes["turnCosts"] = costs
     if around.before_replay is not None:
-        notes["beforeReplay"] = _stored(around.before_replay)
+        notes["beforeReplay"] = stored(around.before_replay)
     return {**document, "bookkeeping": notes}
 
 
-def _restored(document: dict[str, Any]) -> Snapshot:
+def restored(document: dict[str, Any]) -> Snapshot:
+    """Return the snapshot of a stored document."""
     notes = document["bookkeeping"]
-    restored: Snapshot = _documents().back(document)
-    blank = restored._fields
+    snapshot: Snapshot = _documents().back(document)
+    blank = snapshot._fields
     changes = {name: _note(notes, key, getattr(blank, name)) for name, key in BOOKKEEPING.items()}
-    if changes["foreground_start"] > len(restored.entries):
+    if changes["foreground_start"] > len(snapshot.entries):
         raise ValueError("the foreground work begins behind the last entry")
     if not _note(notes, "stateReported", True):
         changes["state"] = None
@@ -158,8 +163,8 @@ def _restored(document: dict[str, Any]) -> Snapshot:
             for turn, cost in zip(blank.turns, notes["turnCosts"], strict=True)
         )
     if "beforeReplay" in notes:
-        changes["before_replay"] = _restored(_alone(notes["beforeReplay"]))
-    return replace(restored, _fields=attrs.evolve(blank, **changes))
+        changes["before_replay"] = restored(_alone(notes["beforeReplay"]))
+    return replace(snapshot, _fields=attrs.evolve(blank, **changes))
 
 
 def _wanted(stored: list[Any]) -> WantedOption:

@@ -159,15 +159,17 @@ def _read(row: Row, text: str) -> None:
     if compiled(_MOVES_OR_CHANGES).search(text) is None:
         row.write(text)
         return
-    for token in compiled(_TOKEN).findall(text):
-        if token[0] in _CONTROLS:
-            obey, number, earned = _action(token)
+    for part in compiled(_TOKEN).findall(text):
+        if part[0] in _CONTROLS:
+            obey, number, earned = _action(part)
             row.earned += earned
             obey(row, number)
-        elif token[0] == "\r":
-            row.overwrite(token.split("\r")[1:])
+        elif part == "\r":
+            row.cursor = 0
+        elif part[0] == "\r":
+            row.overwrite(part.split("\r")[1:])
         else:
-            row.write(token)
+            row.write(part)
 
 
 _CONTROLS: Final = "\b\x1b\x9b"

@@ -112,6 +112,18 @@ class Settings:
         given = {"type": "boolean", "value": value} if isinstance(value, bool) else {"value": value}
         return SET_OPTION, {"configId": config_id, **given}
 
+    def wanted(self, method: str, params: dict[str, Any]) -> tuple[str, Any] | None:
+        """Return which option a request sets, and to what; `None` if it does not say."""
+        for choice in _CHOICES:
+            if method == choice.method:
+                standing = self._standing.get(choice.name)
+                option = choice.name if standing is None else standing[1]
+                value = params.get(f"{choice.name}Id")
+                return (option, value) if isinstance(value, str) else None
+        config_id = params.get("configId")
+        is_whole = isinstance(config_id, str) and "value" in params
+        return (str(config_id), params["value"]) if is_whole else None
+
     def listed(self, reader: ReaderV1) -> tuple[wire.SessionConfigOption, ...]:
         """Return all options."""
         made = [self._made(choice) for choice in self._own_choices().values()]

@@ -38,6 +38,7 @@ from .. import _events as facts
 from .. import wire
 from .._decode import Report, ignored
 from .._requests import (
+    NO_SUCH_SESSION,
     AgentRequest,
     AgentRequests,
     ClientRequest,
@@ -47,6 +48,7 @@ from .._requests import (
     RequestAnswered,
     RequestReceived,
     Told,
+    answered,
 )
 from . import shapes
 from .answers import Outcome, answer_of, idle_state, unseen_request
@@ -94,10 +96,11 @@ class TranslationV1:
     def lost(self, error: wire.Error | None) -> list[Told]:
         """Close all open requests, which will not be answered; return the states without them."""
         self.agent_requests.lose()
-        states: list[Told] = []
-        for session_id, session in self._sessions.items():
-            self._sessions[session_id], events = session.lose()
-            states += _told(session_id, events)
+        states: list[Told] = [
+            (session_id, facts.UpdateInferred(state))
+            for session_id, session in self._sessions.items()
+            for state in session.turns.lose()
+        ]
         return [*states, *self.client_requests.lose(error)]
 
     def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
@@ -131,6 +134,9 @@ class TranslationV1:
                 return self._updated(params, reader)
             case wire.Notification(method="$/cancel_request", params=params):
                 return self._withdrawn(_fields(params).get("requestId"))
+            case wire.Notification(method="elicitation/complete", params=params):
+                found: Any = _fields(params).get("elicitationId")
+                return self.agent_requests.complete(found) if isinstance(found, str) else []
             case wire.Notification():
                 return [(None, NotificationReceived(message.method, message.params))]
         return []
@@ -146,7 +152,7 @@ class TranslationV1:
         self._last_session = session_id
         session = self._session(session_id)
         begun = self._begin_replay(session_id) if session.begins_history(update) else []
-        events = self._session(session_id).update(update, reader) or self._found(session_id)
+        events = self._session(session_id).update(update, reader)
         closed = [] if self._sees_client else self._moot_permissions(session_id, events)
         return [*begun, *_told(session_id, events), *closed]
 
@@ -168,14 +174,7 @@ class TranslationV1:
         self._last_session = session_id
         if session.history is not None or not (self._sees_client or self.agent_requests.is_empty):
             return None
-        events = session.typed_update(update)
-        return self._found(session_id) if events == [] else events
-
-    def _found(self, session_id: str) -> list[Any]:
-        """Return what ends the loss of a session that reports something which is not shown."""
-        session = self._session(session_id)
-        was_lost, session.is_lost = session.is_lost, False
-        return [facts.SessionOpened()] if was_lost else []
+        return session.typed_update(update)
 
     def run_of(self, session_id: str, kind: str, given: str | None = None) -> str | None:
         """Return the message that the next chunk goes on with, by its id or without one."""
@@ -193,8 +192,18 @@ class TranslationV1:
         params = _fields(message.params)
         if message.method == "session/request_permission":
             return self._permission_asked(message.id, params, reader)
+        if message.method == "elicitation/create":
+            return self._elicited(message, reader)
         call = AgentRequest(message.id, "call", None, message.method, message.params)
         return self.agent_requests.open(call, RequestReceived(call))
+
+    def _elicited(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
+        kind: Any = wire.CreateElicitationRequest
+        request = reader.structure(_fields(message.params), kind, "$.params")
+        if request is None:
+            return []
+        asked = AgentRequest(message.id, "elicitation", request.session_id, params=request)
+        return self.agent_requests.open(asked, facts.ElicitationAsked(message.id, request))
 
     def _permission_asked(
         self, request_id: wire.RequestId, params: Fields, reader: ReaderV1
@@ -242,7 +251,7 @@ class TranslationV1:
 
     def _client_answers(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
         asked = self.agent_requests.get(message.id)
-        told = self.agent_requests.close(message.id)
+        told = self.agent_requests.answer(message)
         session_id = None if asked is None else _fields(asked.params).get("sessionId")
         if asked is None or asked.method not in CALLS or not isinstance(session_id, str):
             return told
@@ -269,15 +278,31 @@ class TranslationV1:
         given = message_id if isinstance(message_id, str) else None
         content = prompt.prompt if prompt else ()
         session = self._session(session_id)
-        return _told(session_id, session.prompt(request.request_id, content, given))
+        return _inferred(session_id, session.prompt(request.request_id, content, given))
 
     def history_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
         """Follow a `session/load` or a `session/resume`."""
         session_id: Any = request.session_id
         self._session(session_id).await_history(request.request_id)
-        if request.method == "session/load":
-            return self._begin_replay(session_id)
-        return [(session_id, facts.ResumeSent())]
+        return self._begin_replay(session_id) if request.method == "session/load" else []
+
+    def option_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
+        """Follow a request that sets an option, a mode or a model."""
+        session_id: Any = request.session_id
+        session = self._sessions.get(session_id)
+        found = None if session is None else session.settings.wanted(request.method, request.params)
+        if found is None:
+            return []
+        config_id, value = found
+        wanted = facts.OptionWanted(request.request_id, config_id, wire.Json(value))
+        return [(session_id, wanted)]
+
+    def closed(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+        """Take away what a closed session asks for."""
+        error = outcome.message.error
+        if error is not None and error.code != NO_SUCH_SESSION:
+            return []
+        return [(asked.session_id, facts.SessionClosed())]
 
     # --- The agent's answers ---
 
@@ -292,7 +317,7 @@ class TranslationV1:
         effect = None if request.is_forgotten else _ANSWERED.get(request.method)
         told = [] if effect is None else effect(self, request, outcome)
         answer = answer_of(request, outcome, told)
-        return [*told, (None, RequestAnswered(request, answer))]
+        return [*told, *answered(request, answer), (None, RequestAnswered(request, answer))]
 
     def _unasked(self, outcome: Outcome) -> list[Told]:
         """Follow an answer without its request: in a recording of the agent alone it ends a turn.
@@ -305,7 +330,7 @@ class TranslationV1:
         if self._sees_client or session is None or not session.is_ended_by(outcome):
             return told
         session.end_turn()
-        return [*told, *_told(self._last_session or "", [idle_state(outcome)])]
+        return [*told, *_inferred(self._last_session or "", [idle_state(outcome)])]
 
     def opened(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take the configuration of a new session, or of one that is there."""
@@ -340,7 +365,7 @@ class TranslationV1:
         """End the foreground work, unless another prompt is open."""
         session_id = asked.session_id or ""
         events = self._session(session_id).prompt_answered(outcome.message, idle_state(outcome))
-        return _told(session_id, events)
+        return _inferred(session_id, events)
 
     def chosen(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take note of a mode, a model or the value of an option that the client has set."""
@@ -371,6 +396,7 @@ _OF_A_SESSION: Final = frozenset(
 )
 
 _ANSWERED: Final[dict[str, Callable[[TranslationV1, ClientRequest, Outcome], list[Told]]]] = {
+    "session/close": TranslationV1.closed,
     "session/fork": TranslationV1.forked,
     "session/load": TranslationV1.loaded,
     "session/new": TranslationV1.opened,
@@ -386,6 +412,9 @@ _ASKED: Final[dict[str, Callable[[TranslationV1, ClientRequest, ReaderV1], list[
     "session/load": TranslationV1.history_asked,
     "session/prompt": TranslationV1.prompted,
     "session/resume": TranslationV1.history_asked,
+    "session/set_config_option": TranslationV1.option_asked,
+    "session/set_mode": TranslationV1.option_asked,
+    "session/set_model": TranslationV1.option_asked,
 }
 """By the client's request: what it means before it is answered.
 
@@ -401,6 +430,16 @@ def _parameters(value: Any) -> Fields:
 def _fields(value: Any) -> Fields:
     """Return an object's fields; what is no object has none."""
     return value if isinstance(value, dict) else {}
+
+
+def _inferred(session_id: str, events: list[Any]) -> list[Told]:
+    """Place events, among which updates are what the client knows and the agent did not report."""
+    return [
+        (session_id, facts.UpdateInferred(one) if type(one) in _INFERRED else one) for one in events
+    ]
+
+
+_INFERRED: Final = frozenset({wire.UserMessage, wire.StateUpdate, wire.UnknownStateUpdate})
 
 
 def _told(session_id: str, events: list[Any]) -> list[Told]:

@@ -268,7 +268,7 @@ def test_everything_includes_the_raw_values() -> None:
 
 def test_raw_values_that_cannot_be_laid_out_are_shown_as_they_are() -> None:
     """A raw value that nests too deep for the formatter is text all the same."""
-    deep = b'{"a":' + b"[" * 990 + b"]" * 990 + b"}"
+    deep = b'{"a":' + b"[" * 250 + b"]" * 250 + b"}"
     assert '{"a":[[[[' in shown(tool_call(rawInput={"a": None}).replace(b'{"a": null}', deep))
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import naive
 from naive.v1 import NaiveV1
 
-from acp_client import AcpClientError, Store, UnknownRequestError, to_document, to_json, wire
+from acp_client import AcpClientError, Store, UnknownRequestError, to_document, wire
 from acp_client._versions import Protocol
 
 SESSION = "s"
@@ -284,7 +284,7 @@ STATES = {"run": "running", "block": "requires_action", "stop": "idle"}
 
 def documented(snapshot: Any) -> Any:
     """Return the snapshot document as plain values."""
-    return json.loads(to_json(to_document(snapshot)))
+    return json.loads(json.dumps(to_document(snapshot)))
 
 
 class Told(Conversation):

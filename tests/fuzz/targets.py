@@ -13,6 +13,7 @@ find more than a tenth of them looked at closely each time.
 from __future__ import annotations
 
 import io
+import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -105,7 +106,7 @@ def thorough(data: bytes) -> bool:
 def assert_usable(snapshot: Snapshot) -> None:
     """Check what holds for every snapshot: it can be read, shown, stored, restored and drawn."""
     assert acp_client.loads(acp_client.dumps(snapshot)) == snapshot
-    acp_client.to_json(acp_client.to_document(snapshot))
+    json.dumps(acp_client.to_document(snapshot))
     for shown in (*snapshot.entries, *snapshot.terminals):
         getattr(shown, "text", "").encode("utf-8", "surrogatepass")
     renderer = ToyRenderer(Snapshot("nothing"))

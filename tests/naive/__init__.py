@@ -17,7 +17,7 @@ from .messages import request_id
 from .parse import Raw, Record, is_base64, is_time, parse
 from .recordings import read_recording
 from .replay import replay
-from .rules import ALL, LANDED
+from .rules import ALL, LANDED, LANDED_V1
 from .schema import tables
 from .updates import HANDLERS
 
@@ -25,6 +25,7 @@ __all__ = [
     "ALL",
     "HANDLERS",
     "LANDED",
+    "LANDED_V1",
     "LINE_LIMIT",
     "Naive",
     "Raw",

@@ -15,6 +15,13 @@ from .updates import apply, dropping_none, end_turn, fresh, is_idle
 
 LINE_LIMIT = 32 * 1024 * 1024
 OPEN_LIMIT = 1000
+TYPED = (  # by the rules that came before "answers"
+    "initialize",
+    "session/prompt",
+    "session/new",
+    "session/resume",
+    "session/set_config_option",
+)
 NOT_FOUND, TOO_MANY, WITHDRAWN, NO_SESSION = -32601, -32603, -32800, -32002
 
 Request = dict[str, Any]
@@ -100,6 +107,7 @@ class Naive:
 
     def disconnect(self, error: Json = None) -> None:
         """Lose the connection, for a reason that may be known."""
+        requests = list(self.requests.values())
         self.requests.clear()
         self.elicitations.clear()
         for session in self.sessions.values():
@@ -114,6 +122,10 @@ class Naive:
                 session["lost"] = dropping_none({"error": error})
                 session["now"]["cancelling"] = False
                 end_turn(session["now"], {})
+
+        for request in requests:
+            if request["method"] in CANCELS:
+                self.cancel_answered(request, None, error, False)
 
     def messages(self, data: bytes) -> list[tuple[str, Json]]:
         """Return the messages of a line: none, one, or those of a batch."""
@@ -146,7 +158,7 @@ class Naive:
         except MalformedError as error:
             self.problem(line, "invalid_message", error.path, error.reason)
             if is_answer(message):
-                self.answered(request_id(message), None, None, "result" in message)
+                self.garbled(request_id(message), "result" in message)
             return
         try:
             if "method" in message:
@@ -164,6 +176,7 @@ class Naive:
         takes_request, kind, act = self.METHODS.get(message["method"], (None, "", None))
         if act is None or takes_request != is_request:
             if is_request:
+                self.close_request(asked)
                 self.answers.append((asked, NOT_FOUND))
         elif is_request and self.open_requests() >= OPEN_LIMIT and not self.is_open(asked):
             self.answers.append((asked, TOO_MANY))
@@ -207,8 +220,6 @@ class Naive:
 
     def elicit(self, params: Json, asked: Any, path: str, told: Told) -> None:
         """Open an elicitation, in its session or, where it belongs to a request, here."""
-        if "elicitations" not in self.rules:
-            return
         if not isinstance(params, dict):
             raise MalformedError(path, "is not object")
         in_session = params.get("sessionId") is not None
@@ -217,16 +228,19 @@ class Naive:
         scope = "ElicitationSessionScope" if in_session else "ElicitationRequestScope"
         scoped = self.parse(scope, params, path, told)
         parsed = self.parse("CreateElicitationRequest", params, path, told)
+        if "elicitations" not in self.rules:
+            return
         if isinstance(parsed, Record):
             shown = {"mode": parsed["mode"]} | scoped | wire(parsed)
             if "requestedSchema" in parsed:
                 shown["requestedSchema"] = params["requestedSchema"]
+            shown = dropping_none(shown)
             shown.pop("_meta", None)
         else:
             shown = dict(params)
         session_id = shown.pop("sessionId", None)
         place = self.session(session_id)["elicitations"] if in_session else self.elicitations
-        self.open_request(place, asked, dropping_none(shown))
+        self.open_request(place, asked, shown)
 
     def complete(self, params: Record, _id: Any, _path: str, _told: Told) -> None:
         """End the interaction behind a URL; before the answer it is only noted."""
@@ -297,7 +311,9 @@ class Naive:
     def answer(self, message: dict[str, Json], path: str, told: Told) -> None:
         """Take a well-formed answer."""
         asked = request_id(message)
-        method = self.requests.get(asked, {}).get("method")
+        method = self.requests.get(asked, {}).get("asks")
+        if method not in TYPED and "answers" not in self.rules:
+            method = None
         if "error" in message:
             error = wire(self.parse("Error", message["error"], path, told))
             self.answered(asked, None, error, False)
@@ -317,6 +333,11 @@ class Naive:
         act = self.ANSWERED.get(request["method"])
         if act is not None:
             act(self, request, result, error, has_result)
+
+    def garbled(self, asked: Any, has_result: bool) -> None:
+        """End a request whose answer is no message: only a replay takes it for a result."""
+        replays = self.requests.get(asked, {}).get("replays", False)
+        self.answered(asked, None, None, has_result and replays)
 
     def prompt_answered(
         self, request: Request, result: Record | None, error: Json, _has_result: bool
@@ -411,6 +432,14 @@ class Naive:
     }
 
     RESULTS: ClassVar[dict[str, str]] = {
+        "initialize": "InitializeResponse",
+        "session/list": "ListSessionsResponse",
+        "session/close": "CloseSessionResponse",
+        "session/delete": "DeleteSessionResponse",
+        "auth/login": "LoginAuthResponse",
+        "auth/logout": "LogoutAuthResponse",
+        "tool_call/cancel": "CancelToolCallResponse",
+        "terminal/cancel": "CancelTerminalResponse",
         "session/prompt": "PromptResponse",
         "session/new": "NewSessionResponse",
         "session/resume": "ResumeSessionResponse",
@@ -443,7 +472,8 @@ class Naive:
             if method == "session/cancel" and isinstance(session_id, str):
                 self.cancel(session_id)
             return
-        request = {"id": asked, "method": method, "sessionId": session_id, "params": params}
+        request = {"id": asked, "asks": method, "sessionId": session_id, "params": params}
+        request["method"] = method
         if method != "session/new" and not isinstance(session_id, str):
             request["method"] = None
         self.replace_request(asked, request)

@@ -71,7 +71,7 @@ def parse_record(fields: Fields, value: Json, path: str, told: Told, by: Tables)
                 raise MalformedError(where, "is missing")
         elif value[name] is None and mode in ("lenient", "nullable"):
             record[name] = None
-        elif mode in ("needed", "nullable"):
+        elif mode in ("needed", "optional", "nullable"):
             record[name] = parse(kind, value[name], where, told, by)
         else:
             inside: Told = []

@@ -11,6 +11,7 @@ ALL = frozenset(
         "content",  # what a prompt shows while a replay goes on, and after one that is undone
         "depth",  # 256 levels
         "elicitations",
+        "answers",  # those to `session/list`, `auth/login` and `auth/logout` are typed, too
         "loss",  # a lost connection is said by each session, and undoes a replay
         "newest resume",  # only the newest replay counts
         "results",  # every result ends a replay
@@ -20,4 +21,5 @@ ALL = frozenset(
         "withdrawn",  # -32800 is no rejection
     }
 )
-LANDED: frozenset[str] = ALL - {"depth"}
+LANDED_V1: frozenset[str] = ALL - {"answers", "close", "depth", "elicitations", "wanted"}
+LANDED: frozenset[str] = ALL - {"answers", "depth"}

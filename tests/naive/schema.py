@@ -5,6 +5,7 @@ A kind is the name of a scalar, of a definition, a range of numbers, or a list:
 ("map", kind, 0), an object of values of one kind. A field is (kind, mode):
 
 - needed: absent, null or malformed is an error
+- optional: may be absent; null or malformed is an error
 - nullable: may be absent or null; malformed is an error
 - lenient: may be absent or null; malformed counts as absent
 - emptied: may be absent; null or malformed is []
@@ -193,4 +194,6 @@ def mode_of(field: Definition, required: bool) -> str:
         if field.get("type") == "array":
             return "present" if required else "emptied"
         return "lenient"
-    return "nullable" if nullable else "needed"
+    if nullable or "x-deserialize-default-on-null" in field:
+        return "nullable"
+    return "needed" if required else "optional"

@@ -137,7 +137,7 @@ def test_what_an_elicitation_shows() -> None:
             "toolCallId": "c",
         },
         {"requestId": 2, "mode": "url", "message": "M", "url": "u:", "elicitationId": "e"},
-        {"requestId": 3, "mode": "_x", "message": "M", "_meta": {"k": 1}},
+        {"requestId": 3, "mode": "_x", "message": "M", "other": None, "_meta": {"k": 1}},
     ]
 
 

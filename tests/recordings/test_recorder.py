@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import threading
@@ -12,11 +13,13 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_formats import UNUSUAL, read
 from traffic import chunk_line, line
 
 from acp_client import Frame, InvalidValueError, Recorder, read_recording
 from acp_client._limits import DEFAULT_LIMITS
 from acp_client._recordings.json_slices import trim
+from acp_client._recordings.recorder import write_envelope
 
 PROMPT = line(id=1, method="session/prompt", params={"sessionId": "s1", "prompt": []})
 
@@ -157,3 +160,52 @@ def test_text_is_no_traffic() -> None:
     """Text in place of bytes is misuse."""
     with pytest.raises(InvalidValueError):
         Recorder(io.BytesIO()).sent("text")  # type: ignore[arg-type]  # that is the case
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_messages_round_trip(name: str) -> None:
+    """A message that strict parsers refuse comes back from an envelope as it was."""
+    line = write_envelope(Frame(1, False, UNUSUAL[name]))
+    assert [frame.data for frame in read(line)[1]] == [UNUSUAL[name]]
+    assert (b'"message":null' in line) == (name == "invalid UTF-8")
+
+
+FRAMES = st.builds(
+    Frame,
+    line=st.just(0),
+    sent=st.booleans(),
+    data=st.one_of(
+        st.binary(max_size=40),
+        st.text(max_size=20).map(lambda text: text.encode("utf-8", "surrogatepass")),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner),
+            max_leaves=5,
+        ).map(lambda found: json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")),
+    ).map(lambda data: data.replace(b"\n", b"").strip()),
+    time=st.none() | st.integers(0, 10**13).map(lambda stamp: stamp / 1000),
+)
+
+
+@given(st.lists(FRAMES, min_size=1, max_size=5))
+def test_envelopes_give_back_what_was_written(frames: list[Frame]) -> None:
+    """Reading what `write_envelope` wrote gives the same frames, on lines of their own."""
+    _, again = read(b"".join(map(write_envelope, frames)))
+    assert [(frame.sent, frame.data, frame.time) for frame in again] == [
+        (frame.sent, frame.data, frame.time) for frame in frames
+    ]
+    assert [frame.line for frame in again] == list(range(1, len(frames) + 1))
+
+
+def test_envelope_is_one_line_of_json() -> None:
+    """An envelope is one line that any JSON parser reads, also where the data was no text."""
+    line = write_envelope(Frame(9, True, b"\xff{", 1.5))
+    assert line.endswith(b"}\n")
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {
+        "dir": "send",
+        "ts": 1500,
+        "message": None,
+        "raw": "\ufffd{",
+        "rawBase64": base64.b64encode(b"\xff{").decode(),
+    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,10 +25,9 @@ from acp_client import (
     dumps,
     loads,
     to_document,
-    to_json,
     wire,
 )
-from acp_client._json import parse
+from acp_client._json import MAX_DEPTH, parse
 from acp_client._storage import serialization
 
 STORED = Path(__file__).parent / "stored"
@@ -124,12 +125,13 @@ def test_the_document_has_the_keys_of_the_design() -> None:
     }
 
 
-def test_several_documents_are_written_as_one() -> None:
-    """`to_json` writes documents in lists and dicts, and text that is no Unicode as escapes."""
-    one = to_document(apply_all(EMPTY, [chunk("\ud83d é")]))
-    data = to_json({"sessions": [one, one], "problems": []})
-    assert json.loads(data)["sessions"][1]["entries"][0]["content"][0]["text"] == "\ud83d é"
-    assert b"\\ud83d \xc3\xa9" in data
+def test_documents_are_plain() -> None:
+    """`json.dumps` writes a document, and text that is no Unicode as escapes."""
+    one = to_document(apply_all(EMPTY, [chunk("\ud83d é"), event("_x", deep={"a": [1.5, None]})]))
+    again = json.loads(json.dumps({"sessions": [one]}))["sessions"][0]
+    assert again == one
+    assert one["entries"][0]["content"][0]["text"] == "\ud83d é"
+    assert one["entries"][1]["update"]["deep"] == {"a": [1.5, None]}
 
 
 def test_the_document_of_a_snapshot_is_the_callers_own() -> None:
@@ -183,13 +185,42 @@ def test_a_restored_session_goes_on_as_before(later: list[acp_client.Event]) -> 
     assert apply_all(loads(dumps(snapshot)), later) == apply_all(snapshot, later)
 
 
-@pytest.mark.parametrize("depth", [10, 900, 5_000])
-def test_deep_raw_values_are_stored(depth: int) -> None:
-    """Raw values may nest deeper than the interpreter's stack."""
-    raw = wire.Json.from_text(b"[" * depth + b"]" * depth)
-    update = wire.ToolCallUpdate("c", raw_input=raw)
-    snapshot = acp_client.apply(EMPTY, update)
-    assert loads(dumps(snapshot)) == snapshot
+def deep(fields: str, around: int) -> bytes:
+    """Write an update that nests as deep as a message may; `around` levels are not in the value."""
+    value = "[" * (MAX_DEPTH - around) + "]" * (MAX_DEPTH - around)
+    return update_line("U").replace(b'"U"', fields.replace("DEEP", value).encode())
+
+
+DEEPEST = [
+    deep('"tool_call_update","toolCallId":"c","rawInput":DEEP', 3),
+    deep('"tool_call_update","toolCallId":"c","_meta":{"k":DEEP}', 4),
+    deep('"tool_call_update","toolCallId":"c","_meta":{"more":1}', 4),
+    deep('"tool_call_update","toolCallId":"c","content":[{"type":"_x","k":DEEP}]', 5),
+    deep('"_vendor","k":DEEP', 3),
+    deep('"state_update","state":"_x","k":DEEP', 3),
+]
+
+
+def test_whatever_can_be_read_can_be_stored() -> None:
+    """The deepest message that is read can be patched, stored, loaded, pickled and copied."""
+    store = acp_client.Store(protocol="v2")
+    store.receive(b"".join(DEEPEST))
+    snapshot = store.snapshot("s1")
+    replaying = acp_client.apply(snapshot, acp_client.ReplayBegun())
+    assert not store.problems
+    for one in (snapshot, replaying):
+        assert loads(dumps(one)) == pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+    store.receive(DEEPEST[0].replace(b"[]", b"[[]]"))
+    (problem,) = store.problems
+    assert problem.kind == "too_deep"
+
+
+def test_what_no_message_could_hold_is_not_loaded() -> None:
+    """A stored value that is deeper than any message is damage."""
+    raw = wire.Json.from_text(b"[" * 1_100 + b"]" * 1_100)
+    snapshot = acp_client.apply(EMPTY, wire.ToolCallUpdate("c", raw_input=raw))
+    with pytest.raises(StoredSnapshotError, match="deeper"):
+        loads(dumps(snapshot))
 
 
 def as_version_1(snapshot: Snapshot) -> Snapshot:
@@ -252,7 +283,7 @@ def enveloped(**members: Any) -> bytes:
         (b"\xff", "not a stored snapshot"),
         (b"[]", "the format is not"),
         (b"{}", "the format is not"),
-        (b"[" * 100_000, "not a stored snapshot"),
+        (b"[" * 100_000, "nests deeper"),
         (enveloped(format="other"), "the format is not"),
         (enveloped(version=None), "no version that exists: None"),
         (enveloped(version=0), "no version that exists: 0"),
@@ -400,7 +431,7 @@ def test_damage_is_told_in_short(key: str, odd: str) -> None:
     """However deep or long what is there is, the reason is one short line."""
     envelope = json.loads(dumps(Snapshot("s1")))
     envelope["snapshot"][key] = "here"
-    with pytest.raises(StoredSnapshotError, match="damaged") as caught:
+    with pytest.raises(StoredSnapshotError, match=r"damaged|deeper") as caught:
         loads(json.dumps(envelope).replace('"here"', odd))
     assert len(str(caught.value)) < 400
 

@@ -21,6 +21,8 @@ from .messages import (
     WITHOUT_SESSION,
     answer,
     bare,
+    elicitation,
+    elicited,
     notification,
     notify,
     outcome,
@@ -32,9 +34,10 @@ from .update_builders import an_update, error
 Spoken: TypeAlias = list[tuple[bool, JsonObject]]
 SESSIONS = ("s1",) * 8 + ("s2",) * 7 + ("s3",)
 _PERMISSION_IDS = (0, 1, "1", 2, "p", "", 2**53 + 1)
+_ELICITATION_IDS = (10, "e", 1, 10, "e", "p")
 _CALLS = (
     *["session/prompt"] * 8, *["session/resume"] * 3, *["session/new"] * 2, "initialize",
-    *["session/set_config_option"] * 2, *tuple(REQUESTS)[-4:],
+    *["session/set_config_option"] * 2, *tuple(REQUESTS)[-7:],
 )  # fmt: skip
 _SPLIT_CHUNKS = (
     ("agent_message_chunk", "messageId"),
@@ -62,6 +65,7 @@ class Connection:
     calls: list[Call] = field(default_factory=list)
     asked: list[tuple[Json, str]] = field(default_factory=list)
     ever_asked: list[Json] = field(default_factory=list)
+    elicited: list[Json] = field(default_factory=list)
     prompts: dict[str, list[tuple[str, Json]]] = field(default_factory=dict)
     last: JsonObject | None = None
 
@@ -197,6 +201,33 @@ class Connection:
         params = {"requestId": self._asked_id(choices), **bare(choices)}
         return [(False, notify("$/cancel_request", params))]
 
+    def elicit(self, choices: Choices) -> Spoken:
+        """Ask for some values, or to visit a URL, for a session or for a request."""
+        request_id = choices.pick(_ELICITATION_IDS)
+        self.elicited.append(request_id)
+        scope: JsonObject = {"sessionId": choices.pick(SESSIONS)}
+        if choices.one_in(4):
+            scope["toolCallId"] = choices.pick(IDS)
+        if choices.one_in(6):
+            scope = {"requestId": choices.pick((0, "x"))}
+        params = {**scope, **elicitation(choices)}
+        return [(False, request(request_id, "elicitation/create", params))]
+
+    def fill(self, choices: Choices) -> Spoken:
+        """Answer an elicitation, or say that the visit is over, or withdraw the request."""
+        if not self.elicited:
+            return self.elicit(choices)
+        request_id, kind = choices.pick(self.elicited), choices.below(6)
+        if kind == 0:
+            params = {"requestId": request_id}
+            return [(False, notify("$/cancel_request", params))]
+        if kind < 3:
+            params = {"elicitationId": choices.pick(IDS), **bare(choices)}
+            return [(False, notify("elicitation/complete", params))]
+        if kind == 3 and not self.well_formed:
+            return [(True, answer(request_id, choices.pick(MALFORMED_PERMISSION_ANSWERS)))]
+        return [(True, answer(request_id, {"result": elicited(choices)}))]
+
     def chatter(self, choices: Choices) -> Spoken:
         """Say something of no consequence, or in the wrong place."""
         misplaced = not self.well_formed and choices.one_in(2)
@@ -207,5 +238,6 @@ ACTIONS = (
     *[Connection.tell] * 24, *[Connection.reply] * 8, *[Connection.call] * 8,
     *[Connection.echo] * 4, *[Connection.ask] * 4, *[Connection.permit] * 3,
     *[Connection.cancel] * 2, *[Connection.withdraw] * 2, *[Connection.split] * 2,
+    *[Connection.elicit] * 2, *[Connection.fill] * 2,
     *[Connection.repeat] * 2, Connection.chatter, Connection.chatter,
 )  # fmt: skip

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from .builders import anything, either, file_path, identifier, label, many, one_of, record, union
+from .builders import (
+    anything,
+    either,
+    file_path,
+    identifier,
+    label,
+    many,
+    one_of,
+    record,
+    union,
+    uri,
+)
 from .choices import Build, Choices, Json, JsonObject
 from .update_builders import block, commands, config_options, tool_call
 
@@ -61,6 +72,42 @@ outcome = union(
     "outcome",
     {"selected": record({"optionId": one_of("allow", "reject")}), "cancelled": bare},
 )
+_property = union(
+    "type",
+    {
+        "string": record({}, {"title": label, "enum": many(label, least=1), "default": label}),
+        "integer": record({}, {"minimum": one_of(0, -5), "maximum": one_of(9, 2**60)}),
+        "number": record({}, {"minimum": one_of(0, 0.5), "default": one_of(1, 1.5)}),
+        "boolean": record({}, {"default": one_of(False, True)}),
+        "array": record({"items": record({"type": one_of("string"), "enum": many(label, 1)})}),
+    },
+)
+
+
+def _properties(choices: Choices) -> JsonObject:
+    return {choices.pick(("k", "l", "")): _property(choices) for _ in range(choices.below(3))}
+
+
+_requested_schema = record(
+    {"type": one_of("object"), "properties": _properties},
+    {"required": many(one_of("k", "l")), "title": label},
+)
+elicitation = union(
+    "mode",
+    {
+        "form": record({"message": label, "requestedSchema": _requested_schema}),
+        "url": record({"message": label, "url": uri, "elicitationId": identifier}),
+    },
+    message=label,
+)
+elicited = union(
+    "action",
+    {
+        "accept": record({}, {"content": record({}, {"k": label})}),
+        "decline": bare,
+        "cancel": bare,
+    },
+)
 CANCELLED = {"result": {"outcome": {"outcome": "cancelled"}}}
 _replay_from = union("type", {"start": bare})
 _resume = record({"cwd": file_path}, {"replayFrom": _replay_from})
@@ -78,6 +125,9 @@ REQUESTS: dict[str, Build] = {
     "session/set_config_option": _set_option,
     "session/list": bare,
     "session/close": bare,
+    "session/delete": bare,
+    "auth/login": record({"methodId": identifier}),
+    "auth/logout": bare,
     "tool_call/cancel": record({"toolCallId": identifier}),
     "terminal/cancel": record({"terminalId": identifier}),
 }
@@ -88,7 +138,7 @@ RESULTS: dict[str, Build] = {
     "session/set_config_option": record({"configOptions": config_options}),
     "session/list": record({"sessions": one_of([])}),
 }
-WITHOUT_SESSION = ("initialize", "session/new", "session/list")
+WITHOUT_SESSION = ("initialize", "session/new", "session/list", "auth/login", "auth/logout")
 MALFORMED_ANSWERS: tuple[JsonObject, ...] = (
     {},
     {"result": None},
@@ -116,11 +166,9 @@ MALFORMED_PERMISSION_ANSWERS: tuple[JsonObject, ...] = (
 # Valid JSON-RPC of an agent that means nothing to a session.
 IDLE_TALK: tuple[JsonObject, ...] = (
     notify("session/hologram", {}),
-    notify("elicitation/complete", {"elicitationId": "a"}),
     notify("_example.com/x", None),
     request("x", "_example.com/x", {"sessionId": "s1"}),
     request(-1, "_example.com/read", {"sessionId": "s1", "path": "/a"}),
-    request("y", "elicitation/create", {"mode": "_x", "sessionId": "s1", "message": "m"}),
 )
 # Messages in the wrong place: an update that is a request, a question that cannot be answered.
 MISPLACED: tuple[JsonObject, ...] = (

@@ -140,7 +140,11 @@ _plan_entry = record(
 )
 _plan = union(
     "type",
-    {"items": record({"planId": identifier, "entries": many(_plan_entry)})},
+    {
+        "items": record({"planId": identifier, "entries": many(_plan_entry)}),
+        "markdown": record({"planId": identifier, "content": some_text}),
+        "file": record({"planId": identifier, "uri": uri}),
+    },
     planId=identifier,
 )
 _command_input = union("type", {"text": record({"hint": label})})
@@ -197,11 +201,16 @@ _background_work = union(
     "type", {"tool_call": record({"toolCallId": identifier}), "terminal": _terminal_reference}
 )
 _background = {"background": many(_background_work)}
+_usage = record(
+    {"totalTokens": count, "inputTokens": count, "outputTokens": count},
+    {"thoughtTokens": count, "cachedReadTokens": count, "cachedWriteTokens": count},
+)
+_ended = _background | {"usage": _usage}
 _STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 _idle = either(
-    *[record({}, _background | {"stopReason": one_of(*_STOP_REASONS)})] * 2,
-    record({"stopReason": one_of("error")}, _background | {"error": error}),
-    record({"stopReason": one_of("_paused", "hologram")}, _background | {"extra": anything}),
+    *[record({}, _ended | {"stopReason": one_of(*_STOP_REASONS)})] * 2,
+    record({"stopReason": one_of("error")}, _ended | {"error": error}),
+    record({"stopReason": one_of("_paused", "hologram")}, _ended | {"extra": anything}),
 )
 _busy = record({}, _background)
 _state = either(
@@ -225,6 +234,7 @@ _UPDATES: dict[str, Build] = {
     "terminal_update": _terminal,
     "terminal_output_chunk": record({"terminalId": identifier, "data": output_bytes}),
     "plan_update": record({"plan": _plan}),
+    "plan_removed": record({"planId": identifier}),
     "state_update": _state,
     "usage_update": record(
         {"used": count, "size": count},

@@ -130,7 +130,8 @@ CALLS: dict[str, tuple[str, Json, Any, type]] = {
         {},
         wire.SetSessionConfigOptionResponse,
     ),
-    "something else": ("session/list", {}, {"sessions": []}, wire.Json),
+    "a list": ("session/list", {}, {"sessions": []}, wire.ListSessionsResponse),
+    "something else": ("_vendor/x", {}, {"sessions": []}, wire.Json),
 }
 
 

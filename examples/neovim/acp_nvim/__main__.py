@@ -20,7 +20,7 @@ import acp_client as acp
 from acp_client import wire
 
 from . import drawing
-from .agent import Agent, AgentError
+from .agent import Agent
 from .view import View
 
 INFO, WARNING, ERROR = 2, 3, 4  # of vim.log.levels
@@ -38,6 +38,7 @@ class Plugin:
         self._view = View()
         self._session = ""
         self._is_drawing = False
+        self._has_failed = False
 
     def start(self) -> None:
         """Let a thread read what the agent writes."""
@@ -48,17 +49,26 @@ class Plugin:
         self._agent.stop()
 
     def _follow(self) -> None:
-        try:
-            self._session = self._agent.open_session(os.getcwd())
-            self._store.reader(self._session, wake=self._schedule)
-            self._agent.listen()
-            reason = "the agent has ended"
-        except AgentError as error:
-            reason = str(error)
+        self._agent.open_session(os.getcwd(), self._opened, self._refused)
+        self._agent.listen()
         self._session = ""
         self._store.end()
-        self._store.disconnect(wire.Error(-32000, reason))
-        self._nvim.async_call(self._say, reason, ERROR)
+        self._store.disconnect(wire.Error(-32000, "the agent has ended"))
+        self._report("the agent has ended")
+
+    def _opened(self, session_id: str) -> None:
+        self._session = session_id
+        self._store.reader(session_id, wake=self._schedule)
+
+    def _refused(self, reason: str) -> None:
+        self._report(reason)
+        self._agent.stop()
+
+    def _report(self, reason: str) -> None:
+        """Say why there is no session; only the first reason counts."""
+        if not self._has_failed:
+            self._has_failed = True
+            self._nvim.async_call(self._say, reason, ERROR)
 
     # --- What is drawn ---
 
@@ -114,19 +124,16 @@ class Plugin:
 
     def prompt(self, text: str) -> None:
         """Send a message."""
-        self._agent.write(self._store.prompt(self._session, [wire.TextContent(text)]).data)
+        self._store.prompt(self._session, [wire.TextContent(text)])
 
     def cancel(self) -> None:
         """Cancel what the agent does."""
-        self._agent.write(self._store.cancel(self._session).data)
+        self._store.cancel(self._session)
 
     def answer(self, number: int) -> None:
         """Answer a permission request with one of the options that are drawn."""
         asked, option = self._view.options[number - 1]
-        answer = self._store.answer_permission(
-            self._session, asked.request_id, option.option_id
-        ).data
-        self._agent.write(answer)
+        self._store.answer_permission(self._session, asked.request_id, option.option_id)
 
 
 ACTIONS: dict[str, Callable[..., None]] = {

@@ -2,81 +2,64 @@
 
 from __future__ import annotations
 
-import json
-import queue
+import os
 import subprocess
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, Any, cast
+from typing import Any
 
 import acp_client as acp
 from acp_client import wire
 
-NOT_FOUND = -32601
-
-
-class AgentError(Exception):
-    """The agent refused what every session begins with, or has ended."""
-
 
 class Agent:
-    """Runs an agent, and gives all that it writes to a store.
+    """Runs an agent, feeds all that it writes to a store, and writes what the store queues.
 
-    What is to be written waits in an outbox for a thread of its own: whoever reads or draws must
-    never wait for an agent that does not read.
+    A thread of its own writes: no other one ever waits for an agent that does not read.
     """
 
     def __init__(self, command: list[str], store: acp.Store) -> None:
         self._store = store
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
-        self._output = cast("IO[bytes]", self._process.stdout)
-        self._outbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self.write = self._outbox.put
-        threading.Thread(target=self._empty_outbox, daemon=True).start()
+        self._something_to_send = threading.Event()
+        store.on_data_to_send = self._something_to_send.set
+        threading.Thread(target=self._write, daemon=True).start()
 
-    def _empty_outbox(self) -> None:
-        pipe = cast("IO[bytes]", self._process.stdin)
-        with suppress(OSError):  # the agent is gone: whoever reads finds that out
-            while True:
-                pipe.write(self._outbox.get())
-                pipe.flush()
+    def open_session(
+        self, directory: str, opened: Callable[[str], object], refused: Callable[[str], object]
+    ) -> None:
+        """Ask for a session in a directory; call one of the functions when the answer is there."""
 
-    def open_session(self, directory: str) -> str:
-        """Begin a session in a directory; return its id."""
-        info = {"name": "acp-client-neovim", "version": acp.__version__}
-        self._ask("initialize", protocolVersion=2, info=info, capabilities={})
-        result = self._ask("session/new", cwd=directory, mcpServers=[])
-        return str(result["sessionId"])
+        def opened_or_refused(answer: wire.NewSessionResponse | wire.Error) -> None:
+            if isinstance(answer, wire.Error):
+                refused(answer.message)
+            else:
+                opened(answer.session_id)
 
-    def _ask(self, method: str, **params: Any) -> Any:
-        """Make a request, and read until its result comes."""
-        request = _line(id=method, method=method, params=params)
-        self._store.sent(request)  # before it is written: the answer must find it
-        self.write(request)
-        for line in self._output:
-            message = self._receive(line)
-            if isinstance(message, wire.Response) and message.id == method:
-                if message.result is not None:
-                    return message.result.value
-                raise AgentError(message.error.message if message.error else f"bad {method}")
-        raise AgentError("the agent has ended")
+        def initialized(answer: wire.InitializeResponse | wire.Error) -> None:
+            if isinstance(answer, wire.Error):
+                refused(answer.message)
+            else:
+                self._store.new_session(directory, on_answer=opened_or_refused)
+
+        self._store.initialize("acp-client-neovim", acp.__version__, on_answer=initialized)
 
     def listen(self) -> None:
         """Read until the agent ends."""
-        for line in self._output:
-            self._receive(line)
+        output: Any = self._process.stdout
+        while data := os.read(output.fileno(), 65536):
+            self._store.receive(data)
 
-    def _receive(self, line: bytes) -> wire.Message | None:
-        """Give the store a line; refuse a request that is none of its business."""
-        self._store.receive(line)
-        if b'"session/update"' in line:
-            return None
-        message, _ = acp.decode(line)
-        if isinstance(message, wire.Request) and message.method != "session/request_permission":
-            error = {"code": NOT_FOUND, "message": f"{message.method} is not offered"}
-            self.write(_line(id=message.id, error=error))
-        return message
+    def _write(self) -> None:
+        pipe: Any = self._process.stdin
+        with suppress(OSError, ValueError):  # the agent is gone, which `listen` notices too
+            while True:
+                self._something_to_send.wait()
+                self._something_to_send.clear()
+                pipe.write(self._store.data_to_send())
+                pipe.flush()
 
     def stop(self) -> None:
         """End the process."""
@@ -85,7 +68,3 @@ class Agent:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self._process.kill()
-
-
-def _line(**members: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n"

@@ -33,6 +33,7 @@ PROMPTS = {
     "pending": "sending …",
     "accepted": "sent",
     "rejected": "refused",
+    "withdrawn": "withdrawn",
     "uncertain": "it is not known whether this arrived",
 }
 

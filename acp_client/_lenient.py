@@ -12,7 +12,7 @@ knows, the `Findings` of the message. The theory:
   known tag never does.
 - Keys that a class does not define are not looked at.
 
-The hooks of JSON's own types are in `_lenient_scalars`.
+The hooks of JSON's own types are in `_lenient_scalars`, those of lists in `_lenient_containers`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,24 @@ import msgspec
 from attrs import define
 from msgspec import Struct, UnsetType
 
-from . import _lenient_scalars, wire
+from . import wire
 from ._errors import InvalidValueError
 from ._json import Json
+from ._lenient_containers import (
+    array,
+    array_factory,
+    chosen_hook,
+    constrained_factory,
+    good_items_hook,
+    literal_factory,
+    members_factory,
+    tag_under,
+)
 from ._lenient_scalars import (
     Finding,
     Findings,
     Hook,
     Malformed,
-    check_of,
     flag,
     from_base64,
     json_object,
@@ -60,71 +69,14 @@ def structure(value: Any, kind: type[S]) -> tuple[S, list[Finding]]:
 
 @cache
 def _hook_of(kind: Hashable) -> Hook:
-    return _hook(kind, _converter())
+    try:
+        return chosen_hook(kind, _converter())
+    except RecursionError:
+        _converter.cache_clear()  # it may have kept a hook that is not ours
+        raise
 
 
-def _hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Return the hook of a type.
-
-    cattrs ignores what a predicate raises: where the stack ends it may come to a hook of its own,
-    and would keep that. Then the converter goes, and the next call makes another.
-    """
-    hook: Hook = converter.get_structure_hook(kind)
-    if hook.__module__ not in (__name__, _lenient_scalars.__name__):
-        _converter.cache_clear()
-        raise RecursionError(f"the stack was too deep to find out how {kind} is read")
-    return hook
-
-
-# --- Hooks for lists, unions and constraints ---
-
-
-def _array(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    raise Malformed("is not array")
-
-
-def _array_factory(kind: Any, converter: cattrs.Converter) -> Hook:
-    return _items_hook(get_args(kind)[0], converter)
-
-
-def _items_hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of a list in which every item must be good."""
-    item_hook = _hook(kind, converter)
-
-    def structure_items(value: Any, findings: Findings) -> tuple[Any, ...]:
-        items = enumerate(_array(value))
-        return tuple(findings.attempt(f"[{index}]", item_hook, item) for index, item in items)
-
-    return structure_items
-
-
-def _good_items_hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of a list whose bad items are left out."""
-    item_hook = _hook(get_args(kind)[0], converter)
-
-    def structure_good_items(value: Any, findings: Findings) -> tuple[Any, ...]:
-        kept = []
-        for index, item in enumerate(_array(value)):
-            try:
-                kept.append(findings.attempt(f"[{index}]", item_hook, item))
-            except Malformed as malformed:
-                findings.add("skipped", malformed)
-        return tuple(kept)
-
-    return structure_good_items
-
-
-def _members_factory(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of an object whose keys are free."""
-    member_hook = _hook(get_args(kind)[1], converter)
-
-    def structure_members(value: Any, findings: Findings) -> dict[str, Any]:
-        members = json_object(value).items()
-        return {key: findings.attempt(key, member_hook, item) for key, item in members}
-
-    return structure_members
+# --- Hooks for open unions ---
 
 
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Hook:
@@ -135,7 +87,7 @@ def _union_factory(kind: Any, converter: cattrs.Converter) -> Hook:
     unknown_hook = _unknown_hook(unknown, converter)
 
     def structure_union(value: Any, findings: Findings) -> Any:
-        hook = hooks.get(_tag(value, tag_field, findings), unknown_hook)
+        hook = hooks.get(tag_under(value, tag_field, findings), unknown_hook)
         return hook(value, findings)
 
     return structure_union
@@ -146,20 +98,10 @@ def _tagged_factory(kind: Any, converter: cattrs.Converter) -> Hook:
     hook, config = _struct_hook(kind, converter), kind.__struct_config__
 
     def structure_tagged(value: Any, findings: Findings) -> Any:
-        is_known = _tag(value, config.tag_field, findings) == config.tag
+        is_known = tag_under(value, config.tag_field, findings) == config.tag
         return hook(value, findings) if is_known else wire.Unknown(value)
 
     return structure_tagged
-
-
-def _tag(value: Any, key: str, findings: Findings) -> str:
-    """Return the string under a key of an object."""
-    tag = json_object(value).get(key)
-    if type(tag) is str:
-        return tag
-    if key not in value:
-        raise Malformed("is missing", key)
-    return findings.attempt(key, text, tag)  # type: ignore[no-any-return]  # text's
 
 
 def _unknown_hook(unknown: wire.UnknownVariant, converter: cattrs.Converter) -> Hook:
@@ -174,35 +116,10 @@ def _unknown_hook(unknown: wire.UnknownVariant, converter: cattrs.Converter) -> 
 
     def structure_unknown(value: Any, findings: Findings) -> wire.Unknown:
         for key in unknown.needs:
-            _tag(value, key, findings)
+            tag_under(value, key, findings)
         return wire.Unknown(value)
 
     return structure_unknown
-
-
-def _literal_factory(kind: Any, _: cattrs.Converter) -> Hook:
-    known = get_args(kind)
-
-    def structure_literal(value: Any, findings: Findings) -> str:
-        if text(value, findings) in known:
-            return value  # type: ignore[no-any-return]  # text has checked it
-        raise Malformed("is not one of the known values")
-
-    return structure_literal
-
-
-def _constrained_factory(kind: Any, converter: cattrs.Converter) -> Hook:
-    inner, *constraints = get_args(kind)
-    hook = _hook(inner, converter)
-    checks = [check_of(constraint) for constraint in constraints]
-
-    def structure_constrained(value: Any, findings: Findings) -> Any:
-        result = hook(value, findings)
-        for check in checks:
-            check(result)
-        return result
-
-    return structure_constrained
 
 
 # --- Hooks for Structs ---
@@ -256,7 +173,7 @@ def _made(kind: Any, given: dict[str, Any]) -> Any:
 def _slot(item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
     kind, marks = _without_marks(hint)
     inner, nullable = _without_absence(kind)
-    build = next((build for mark, build in _BUILDERS if mark in marks), _hook)
+    build = next((build for mark, build in _BUILDERS if mark in marks), chosen_hook)
     hook = build(inner, converter)
     return _Slot(
         key=item.encode_name,
@@ -271,7 +188,7 @@ def _slot(item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
     )
 
 
-_BUILDERS: Final = ((wire.SKIP_BAD_ITEMS, _good_items_hook), (wire.UNTAGGED, _struct_hook))
+_BUILDERS: Final = ((wire.SKIP_BAD_ITEMS, good_items_hook), (wire.UNTAGGED, _struct_hook))
 """What a mark of a field makes of the hook of its type."""
 
 _PLAIN: Final[dict[Hook, type]] = {text: str, flag: bool}
@@ -324,7 +241,7 @@ def _resource_contents(value: Any, findings: Findings) -> Any:
 
 def _select_options(value: Any, findings: Findings) -> Any:
     """All of the choices are options, or else all of them are groups."""
-    if not _array(value):
+    if not array(value):
         raise Malformed("has too few items")
     kinds: list[Any] = [wire.SessionConfigSelectOption, wire.SessionConfigSelectGroup]
     if isinstance(value[0], dict) and "groupId" in value[0] and "value" not in value[0]:
@@ -367,7 +284,7 @@ def _state_hook(structure_struct: Hook) -> Hook:
     """Build the hook that keeps the keys of each state apart, and unknown states raw."""
 
     def structure_state(value: Any, findings: Findings) -> Any:
-        if _tag(value, "state", findings) not in _STATES:
+        if tag_under(value, "state", findings) not in _STATES:
             return wire.UnknownStateUpdate(_without(value, "sessionUpdate"))
         if value["state"] != "idle":
             return structure_struct(_without(value, "stopReason", "error", "usage"), findings)
@@ -438,10 +355,10 @@ def _has_origin(origin: Any) -> Callable[[Any], bool]:
 _FACTORIES: Final[tuple[tuple[Callable[[Any], bool], Any], ...]] = (
     (_is_struct, _struct_hook),
     (_is_tagged, _tagged_factory),
-    (_has_origin(tuple), _array_factory),
-    (_has_origin(dict), _members_factory),
-    (_has_origin(Literal), _literal_factory),
-    (_has_origin(Annotated), _constrained_factory),
+    (_has_origin(tuple), array_factory),
+    (_has_origin(dict), members_factory),
+    (_has_origin(Literal), literal_factory),
+    (_has_origin(Annotated), constrained_factory),
     (wire.is_open_union, _union_factory),
 )
 """What makes the hook of a type: of the factories that apply, the last."""

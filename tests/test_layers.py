@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _errors _limits _value _locks _json _text _version _sequence_diff wire
         _widths _persistent _items _keyed _grown_text
         _terminal_text
-        _typed _jsonrpc _lenient _lenient_scalars _decode _framing
+        _typed _jsonrpc _lenient _lenient_containers _lenient_scalars _decode _framing
         _content _terminal_output _lifecycles _client_state _forms _snapshot _events
         _prompts _outgoing _changes _continuation _compare _memory
         _session_draft _entity_drafts _patches _fact_reducer _reducer

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import acp_client
 from acp_client import wire
 from acp_client._jsonrpc import METHODS
 from acp_client._typed import V1_UPDATE_TAGS
@@ -196,3 +198,28 @@ def test_what_becomes_of_an_update(tag: str) -> None:
     followed = UPDATES_OF_SCHEMAS[tag] == FOLLOWED
     assert followed == (tag in {*wire.UPDATE_TAGS, *V1_UPDATE_TAGS})
     assert (tag in V1_UPDATE_TAGS) == (followed and tag not in updates("v2.unstable"))
+
+
+# --- How many places a change of the schema has in the package ---
+
+PACKAGE = Path(acp_client.__file__).parent
+
+
+def places(word: str) -> dict[str, int]:
+    """Return in how many lines of each module of the core a name stands."""
+    sources = {path.name: path.read_text(encoding="utf-8") for path in PACKAGE.glob("*.py")}
+    counts = {
+        name: sum(bool(re.search(rf"\b{word}\b", line)) for line in source.splitlines())
+        for name, source in sources.items()
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def test_an_optional_field_has_three_places() -> None:
+    """A field of `tool_call_update` stands at the update, at the tool call, and in its patch."""
+    assert places("raw_output") == {"wire.py": 1, "_snapshot.py": 1, "_patches.py": 1}
+
+
+def test_a_content_block_has_three_places() -> None:
+    """A content block is a class, a member of its union, and a public name."""
+    assert places("AudioContent") == {"wire.py": 3}

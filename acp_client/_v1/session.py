@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from .. import _events as facts
 from .. import wire
+from .._decode import ignored
 from .._typed import Refused
 from . import shapes, terminals, updates
 from .answers import Outcome
@@ -57,12 +58,14 @@ def ends_call(event: Any) -> bool:
 class SessionV1:
     """What is known of one session; each method returns the events that something makes."""
 
-    def __init__(self, turns: Turns | None = None, settings: Settings | None = None) -> None:
+    def __init__(self, turns: Turns | None = None) -> None:
         self.turns = turns or Turns()
-        self.settings = settings or Settings()
+        self.settings = Settings()
         self.before_replay: SessionV1 | None = None
         self.history: wire.RequestId | None = None
-        self.reported: Events = []
+        self.is_lost = False
+        self._awaits_history = False
+        self._reported: list[Fields] = []
         self._messages = OpenMessages()
         self._calls = ToolCalls()
         self._echoes: Echoes[wire.UserMessageChunk] = Echoes()
@@ -85,7 +88,7 @@ class SessionV1:
         self.turns.begin(request_id, message_id)
         return [
             facts.PromptSent(request_id, content, message_id),
-            wire.UserMessage(message_id, content),
+            facts.UpdateInferred(wire.UserMessage(message_id, content)),
             RUNNING,
         ]
 
@@ -115,27 +118,34 @@ class SessionV1:
     # --- The history of a session that is loaded or resumed ---
 
     def await_history(self, request_id: wire.RequestId) -> None:
-        """Expect the history before the answer to a request."""
+        """Expect the history before the answer to a request, which is the newest of its kind."""
         self.history = request_id
-        self.reported = []
+        self._awaits_history = True
+        self._reported = []
 
     def begins_history(self, update: Fields) -> bool:
         """Return whether an update is the first one of a history that is awaited."""
-        is_awaited = self.history is not None and self.before_replay is None
         kind = update.get("sessionUpdate")
-        return is_awaited and isinstance(kind, str) and kind in _HISTORY
+        return self._awaits_history and isinstance(kind, str) and kind in _HISTORY
 
     def before_history(self) -> tuple[SessionV1, Events]:
-        """Return the session in which its history is reported again, and what begins it."""
-        restarted = SessionV1(self.turns, self.settings)
+        """Return the session in which its history is reported again, and what begins it.
+
+        What was reported since the request is part of it.
+        """
+        restarted = SessionV1(self.turns)
         restarted.before_replay, restarted.history = self.before_replay or self, self.history
-        self.history = None
-        running = [] if self.turns.is_idle else [RUNNING]
-        return restarted, [facts.ReplayBegun(), *running, *self.reported]
+        restarted.before_replay.stop_awaiting()
+        events: Events = [facts.ReplayBegun()]
+        if not self.turns.is_idle:
+            events.append(RUNNING)
+        for update in self._reported:
+            events += restarted.update(update, ReaderV1(0, ignored))
+        return restarted, events
 
     def after_history(self) -> tuple[SessionV1, Events]:
         """Return the session that goes on after its history, and what ends it."""
-        self.history = None
+        self.stop_awaiting()
         if self.before_replay is None:
             return self, []
         self.before_replay = None
@@ -144,12 +154,23 @@ class SessionV1:
 
     def without_history(self) -> tuple[SessionV1, Events]:
         """Return the session that goes on after a refusal, and what brings it back."""
-        self.history = None
+        self.stop_awaiting()
         if self.before_replay is None:
             return self, []
         before = self.before_replay
         state = [] if self.turns.state is None else [self.turns.state]
         return before, [facts.ReplayFailed(), *state]
+
+    def stop_awaiting(self) -> None:
+        """Expect no history any more."""
+        self.history = None
+        self._awaits_history = False
+
+    def lose(self) -> tuple[SessionV1, Events]:
+        """Return the session that goes on after the connection is lost, and what that changes."""
+        before, undone = self.without_history()
+        before.is_lost = True
+        return before, [*undone, *self.turns.lose()]
 
     def configured(self, reader: ReaderV1) -> Events:
         """Return the whole configuration, as the result of a request."""
@@ -186,8 +207,8 @@ class SessionV1:
         self._works |= kind in _HISTORY
         handler = _ON_UPDATE.get(kind)
         events = handler(self, update, reader) if handler else self._other(update, reader)
-        if self.history is not None and self.before_replay is None:
-            self.reported += events
+        if self._awaits_history:
+            self._reported.append(update)
         return events
 
     def chunk(self, update: Fields, reader: ReaderV1) -> Events:
@@ -293,7 +314,9 @@ class SessionV1:
         plan = wire.PlanItems("plan", update.entries, updates.meta_of(update.meta))
         return [wire.PlanUpdate(plan)]
 
-    def _typed_usage(self, update: updates.UsageUpdate) -> Events:
+    def _typed_usage(self, update: updates.UsageUpdate) -> Events | None:
+        if update.cost is None and "cost" in self._usage:
+            return None  # it may not be shown yet
         self._messages.note_update()
         self._usage |= {"used": update.used, "size": update.size}
         if update.cost is None:

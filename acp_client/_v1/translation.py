@@ -96,11 +96,10 @@ class TranslationV1:
     def lost(self, error: wire.Error | None) -> list[Told]:
         """Close all open requests, which will not be answered; return the states without them."""
         self.agent_requests.lose()
-        states: list[Told] = [
-            (session_id, facts.UpdateInferred(state))
-            for session_id, session in self._sessions.items()
-            for state in session.turns.lose()
-        ]
+        states: list[Told] = []
+        for session_id, session in self._sessions.items():
+            self._sessions[session_id], events = session.lose()
+            states += _told(session_id, events)
         return [*states, *self.client_requests.lose(error)]
 
     def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
@@ -152,7 +151,7 @@ class TranslationV1:
         self._last_session = session_id
         session = self._session(session_id)
         begun = self._begin_replay(session_id) if session.begins_history(update) else []
-        events = self._session(session_id).update(update, reader)
+        events = self._session(session_id).update(update, reader) or self._found(session_id)
         closed = [] if self._sees_client else self._moot_permissions(session_id, events)
         return [*begun, *_told(session_id, events), *closed]
 
@@ -174,7 +173,14 @@ class TranslationV1:
         self._last_session = session_id
         if session.history is not None or not (self._sees_client or self.agent_requests.is_empty):
             return None
-        return session.typed_update(update)
+        events = session.typed_update(update)
+        return self._found(session_id) if events == [] else events
+
+    def _found(self, session_id: str) -> list[Any]:
+        """Return what ends the loss of a session that reports something which is not shown."""
+        session = self._session(session_id)
+        was_lost, session.is_lost = session.is_lost, False
+        return [facts.SessionOpened()] if was_lost else []
 
     def run_of(self, session_id: str, kind: str, given: str | None = None) -> str | None:
         """Return the message that the next chunk goes on with, by its id or without one."""
@@ -278,13 +284,15 @@ class TranslationV1:
         given = message_id if isinstance(message_id, str) else None
         content = prompt.prompt if prompt else ()
         session = self._session(session_id)
-        return _inferred(session_id, session.prompt(request.request_id, content, given))
+        return _told(session_id, session.prompt(request.request_id, content, given))
 
     def history_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
         """Follow a `session/load` or a `session/resume`."""
         session_id: Any = request.session_id
         self._session(session_id).await_history(request.request_id)
-        return self._begin_replay(session_id) if request.method == "session/load" else []
+        if request.method == "session/load":
+            return self._begin_replay(session_id)
+        return [(session_id, facts.ResumeSent())]
 
     def option_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
         """Follow a request that sets an option, a mode or a model."""
@@ -330,7 +338,8 @@ class TranslationV1:
         if self._sees_client or session is None or not session.is_ended_by(outcome):
             return told
         session.end_turn()
-        return [*told, *_inferred(self._last_session or "", [idle_state(outcome)])]
+        idle = facts.UpdateInferred(idle_state(outcome))
+        return [*told, (self._last_session or "", idle)]
 
     def opened(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take the configuration of a new session, or of one that is there."""
@@ -365,7 +374,7 @@ class TranslationV1:
         """End the foreground work, unless another prompt is open."""
         session_id = asked.session_id or ""
         events = self._session(session_id).prompt_answered(outcome.message, idle_state(outcome))
-        return _inferred(session_id, events)
+        return _told(session_id, events)
 
     def chosen(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
         """Take note of a mode, a model or the value of an option that the client has set."""
@@ -430,16 +439,6 @@ def _parameters(value: Any) -> Fields:
 def _fields(value: Any) -> Fields:
     """Return an object's fields; what is no object has none."""
     return value if isinstance(value, dict) else {}
-
-
-def _inferred(session_id: str, events: list[Any]) -> list[Told]:
-    """Place events, among which updates are what the client knows and the agent did not report."""
-    return [
-        (session_id, facts.UpdateInferred(one) if type(one) in _INFERRED else one) for one in events
-    ]
-
-
-_INFERRED: Final = frozenset({wire.UserMessage, wire.StateUpdate, wire.UnknownStateUpdate})
 
 
 def _told(session_id: str, events: list[Any]) -> list[Told]:

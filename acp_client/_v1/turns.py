@@ -12,7 +12,7 @@ from typing import Any
 from .. import _events as facts
 from .. import wire
 
-RUNNING = wire.StateUpdate("running")
+RUNNING = facts.UpdateInferred(wire.StateUpdate("running"))
 
 
 class Turns:
@@ -45,21 +45,26 @@ class Turns:
         outcome = _outcome(answer, message_id)
         if self._open:
             return [outcome]
-        self.state = idle
-        return [outcome, idle]
+        self.state = facts.UpdateInferred(idle)
+        return [outcome, self.state]
 
     def lose(self) -> list[Any]:
         """Remove all prompts, which nobody will answer; return the state without them."""
         if not self._open:
             return []
         self._open.clear()
-        self.state = wire.StateUpdate("idle")
+        self.state = facts.UpdateInferred(wire.StateUpdate("idle"))
         return [self.state]
+
+
+def _says_why(result: Any) -> bool:
+    """Return whether a result has a reason to stop, without which it is malformed."""
+    return isinstance(result, dict) and isinstance(result.get("stopReason"), str)
 
 
 def _outcome(answer: wire.Response, message_id: str) -> Any:
     if answer.error is not None:
         return facts.PromptRejected(answer.id, answer.error)
-    if answer.result is None:
+    if answer.result is None or not _says_why(answer.result.value):
         return facts.PromptUncertain(answer.id)
     return facts.PromptAccepted(answer.id, message_id)

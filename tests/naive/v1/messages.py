@@ -69,6 +69,11 @@ def is_empty(block: dict[str, Any]) -> bool:
     return block.get("type") == "text" and block.get("text") == ""
 
 
+def is_blank(block: dict[str, Any]) -> bool:
+    """Whether a block is text that may stand between the blocks of an echo."""
+    return block.get("type") == "text" and not block["text"].strip()
+
+
 # -------- echoes
 #
 # A prompt is awaited until its echo is complete, or until another prompt is sent after its answer.
@@ -110,7 +115,9 @@ def not_echoes(talk: Talk, chunk: dict[str, Any]) -> list[dict[str, Any]]:
         talk["held"].append(chunk)
         return []
     held, talk["held"], talk["awaited"] = talk["held"], [], waiting
-    return [*held, *not_echoes(talk, chunk)] if held else [chunk]
+    if held:
+        return [*held, *not_echoes(talk, chunk)]
+    return [] if talk["awaited"] and is_blank(chunk["content"]) else [chunk]
 
 
 def follow(prompt: dict[str, Any], block: dict[str, Any]) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ from ._connection import (
     OpenRequest,
     Phase,
 )
-from ._content import ContentBlocks, ToolCallContents
+from ._content import ChunkMeta, ContentBlocks, ToolCallContents
 from ._decode import decode
 from ._delivery import Delivery, Origin
 from ._errors import (
@@ -80,6 +80,7 @@ from ._events import (
     ToolCallCancelSent,
     UpdateInferred,
 )
+from ._lifecycles import ElicitationStatus
 from ._limits import Limits
 from ._outgoing import ElicitationAction, Outgoing, OutgoingRequest
 from ._reader import Reader
@@ -89,6 +90,7 @@ from ._snapshot import (
     Entries,
     Entry,
     Message,
+    MessageType,
     Plans,
     SessionInfo,
     Snapshot,
@@ -99,18 +101,18 @@ from ._snapshot import (
     Usage,
 )
 from ._store import Store
-from ._subscriptions import ConnectionSubscription, Subscription
+from ._subscriptions import Callback, ConnectionSubscription, Selector, Subscription
 from ._terminal_output import OutputBytes
 from ._text import (
     Position,
     escape,
     escape_html,
-    heal_surrogates,
     position,
     utf8_length,
     utf16_length,
 )
 from ._version import __version__
+from ._versions import Protocol
 from ._widths import display_width
 
 if typing.TYPE_CHECKING:
@@ -120,10 +122,12 @@ if typing.TYPE_CHECKING:
         Change,
         ConfigOptionsChanged,
         ConnectionLostChanged,
+        ContentItem,
         ContentReplaced,
         ElicitationsChanged,
         EntryAdded,
         EntryChanged,
+        Fields,
         InfoChanged,
         ItemsAppended,
         NoticesAdded,
@@ -167,6 +171,7 @@ if typing.TYPE_CHECKING:
         loads,
         save,
         to_document,
+        to_json,
     )
     from ._terminal_text import terminal_text
 
@@ -179,9 +184,11 @@ _MODULES_LOADED_LATER = {
         "ElicitationsChanged",
         "ConnectionLostChanged",
         "CancellingChanged",
+        "ContentItem",
         "ContentReplaced",
         "EntryAdded",
         "EntryChanged",
+        "Fields",
         "InfoChanged",
         "ItemsAppended",
         "NoticesAdded",
@@ -231,6 +238,7 @@ _MODULES_LOADED_LATER = {
         "loads",
         "save",
         "to_document",
+        "to_json",
     ),
     "_terminal_text": ("terminal_text",),
 }
@@ -249,12 +257,18 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 __all__ = [  # noqa: RUF022  # sorted as strings are
     "AcpClientError",
     "AvailableCommandsChanged",
+    "Callback",
     "CancelSent",
     "CancellingChanged",
     "Change",
+    "ChunkMeta",
     "ClientEvent",
     "Compaction",
     "ConfigOptionsChanged",
@@ -266,6 +280,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "ConnectionLostChanged",
     "ConnectionSubscription",
     "ContentBlocks",
+    "ContentItem",
     "ContentReplaced",
     "Delivery",
     "Elicitation",
@@ -274,6 +289,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "ElicitationAsked",
     "ElicitationClosed",
     "ElicitationCompleted",
+    "ElicitationStatus",
     "ElicitationsChanged",
     "Entries",
     "Entry",
@@ -281,6 +297,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "EntryChanged",
     "Event",
     "FailedRequest",
+    "Fields",
     "Finding",
     "Frame",
     "Handler",
@@ -295,6 +312,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "LoginState",
     "Memory",
     "Message",
+    "MessageType",
     "NoticesAdded",
     "NotificationHandler",
     "OnAnswer",
@@ -325,6 +343,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "PromptSent",
     "PromptStatus",
     "PromptUncertain",
+    "Protocol",
     "Reader",
     "Recorder",
     "Recording",
@@ -338,6 +357,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Reset",
     "Responder",
     "ResumeSent",
+    "Selector",
     "SessionClosed",
     "SessionInfo",
     "SessionOpened",
@@ -385,7 +405,6 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "escape_html",
     "feed",
     "first_difference",
-    "heal_surrogates",
     "load",
     "loads",
     "position",
@@ -397,6 +416,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "terminal_text",
     "to_document",
     "to_html",
+    "to_json",
     "utf16_length",
     "utf8_length",
     "wire",

@@ -55,6 +55,7 @@ from ._changes import (
 from ._client_state import Elicitation, Prompt, Turn
 from ._content import ChunkMeta
 from ._continuation import Content, Run, appended_output, appended_runs
+from ._errors import checked
 from ._keyed import Keyed
 from ._sequence_diff import Matching, differing, matched, overlap
 from ._snapshot import (
@@ -78,8 +79,11 @@ def changes(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
     """Return what a renderer that drew `old` does to have drawn `new`; nothing for equal ones.
 
     Terminals come before the entries that show them, the state of the session last. The cost is
-    that of what differs if `new` came of `old`, and that of both for any two snapshots.
+    that of what differs if `new` came of `old`, and that of both for any two snapshots. Raises
+    `InvalidValueError` for a value that is not a snapshot.
     """
+    checked(old, Snapshot, "a snapshot")
+    checked(new, Snapshot, "a snapshot")
     if old is new:
         return ()
     if _is_reset(old, new):

@@ -101,7 +101,10 @@ def checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentB
         raise InvalidValueError("a prompt needs at least one content block")
     for block in blocks:
         if not _is_content_block(block):
-            raise InvalidValueError(f"{type(block).__name__} is not a content block")
+            raise InvalidValueError(
+                f"{type(block).__name__} is not a content block as `acp_client.wire` has them;"
+                " binary data is base64 text"
+            )
     return blocks
 
 

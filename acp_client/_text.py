@@ -21,6 +21,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import AnyStr, NamedTuple
 
+from ._errors import checked
+
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _INVISIBLE = (
     r"\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
@@ -75,6 +77,7 @@ def escape(text: str, *, keep_newlines: bool = True) -> str:
     `\U000e0041`. Backslashes stay as they are, so the result is for reading and cannot be undone.
     Line feeds and tabs stay too, unless `keep_newlines` is false. Safe text is returned itself.
     """
+    checked(text, str, "text")
     suspect = _SUSPECT if keep_newlines else _SUSPECT_IN_LINE
     if compiled(suspect).search(text) is None:
         return text
@@ -134,12 +137,12 @@ def _paired(match: re.Match[str]) -> str:
 
 def utf8_length(text: str) -> int:
     """Count the UTF-8 bytes of `text`; a lone surrogate counts as three."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return _lengths(checked(text, str, "text"))[1]
 
 
 def utf16_length(text: str) -> int:
     """Count the UTF-16 units of `text`; a lone surrogate counts as one."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return _lengths(checked(text, str, "text"))[2]
 
 
 class Position(NamedTuple):
@@ -172,12 +175,17 @@ class Position(NamedTuple):
 
 
 def _lengths(text: str) -> tuple[int, int, int]:
-    return len(text), utf8_length(text), utf16_length(text)
+    """Return how many characters, UTF-8 bytes and UTF-16 units a text has."""
+    if text.isascii():
+        return (len(text),) * 3
+    utf16 = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text), len(text.encode("utf-8", "surrogatepass")), utf16
 
 
 _START = Position()
 
 
 def position(text: str, offset: int) -> Position:
-    """Tell the place `offset` characters into `text`; outside of it means its nearer end."""
-    return _START.after(text[: max(offset, 0)])
+    """Return the place `offset` characters into `text`; outside of it means its nearer end."""
+    checked(text, str, "text")
+    return _START.after(text[: max(checked(offset, int, "an offset"), 0)])

@@ -40,6 +40,11 @@ def test_nothing_else_is_public() -> None:
     assert public <= set(acp_client.__all__)
 
 
+def test_completion_shows_what_is_public() -> None:
+    """`dir`, and so `help` and completion, show all public names and no private module."""
+    assert dir(acp_client) == sorted(acp_client.__all__)
+
+
 PROMISED = {
     "Store",
     "Snapshot",

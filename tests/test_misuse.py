@@ -10,6 +10,7 @@ import pytest
 import acp_client
 from acp_client import AcpClientError, Store, wire
 from acp_client._content import ContentBlocks
+from acp_client._outgoing import checked_content
 
 NO: Any = None
 HI = [wire.TextContent("hi")]
@@ -54,6 +55,18 @@ class PathOfBytes:
         lambda _: acp_client.loads(NO),
         lambda _: acp_client.dumps(NO),
         lambda _: acp_client.to_document(NO),
+        lambda _: acp_client.to_document(wire.TextContent("x")),  # type: ignore[arg-type]  # same
+        lambda _: acp_client.to_json(object()),
+        lambda _: acp_client.changes(acp_client.Snapshot("s"), 3),  # type: ignore[arg-type]  # same
+        lambda _: acp_client.changes(NO, NO),
+        lambda _: acp_client.Snapshot("s").entries.get("call_1"),
+        lambda _: acp_client.Snapshot("s").terminals.get([]),  # type: ignore[arg-type]  # same
+        lambda _: acp_client.Entries.of([NO]),
+        lambda _: acp_client.Terminals.of([acp_client.Terminal("t"), acp_client.Terminal("t")]),
+        lambda _: ContentBlocks.of(["text"]),  # type: ignore[list-item]  # same
+        lambda _: acp_client.position("a", "b"),  # type: ignore[arg-type]  # same
+        lambda _: acp_client.utf8_length(5),  # type: ignore[arg-type]  # same
+        lambda _: acp_client.escape(5),  # type: ignore[arg-type]  # same
         lambda _: acp_client.apply(acp_client.Snapshot("s"), NO),
         lambda _: acp_client.apply(NO, CHUNK),
         lambda _: acp_client.apply(NO, USAGE),
@@ -102,3 +115,10 @@ def test_an_error_of_the_caller_s_own_stays_what_it_is() -> None:
         acp_client.apply_all(acp_client.Snapshot("s"), failing())
     with pytest.raises(AttributeError):
         acp_client.apply(acp_client.Snapshot("s"), wire.PlanUpdate(NO))
+
+
+def test_binary_data_of_an_image_is_refused_with_a_way_out() -> None:
+    """An image holds its data as base64 text."""
+    image = wire.ImageContent(b"png", "image/png")  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(acp_client.InvalidValueError, match="base64 text"):
+        checked_content([image])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .applying import apply_changes
 from .change_documents import change_from_document, change_to_document
 from .files import load, save
-from .serialization import dumps, loads, raw_document, to_document
+from .serialization import dumps, loads, raw_document, to_document, to_json
 
 __all__ = [
     "apply_changes",
@@ -22,4 +22,5 @@ __all__ = [
     "raw_document",
     "save",
     "to_document",
+    "to_json",
 ]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from .. import wire
 from .._client_state import Turn, WantedOption
-from .._errors import StoredSnapshotError, checked
+from .._errors import InvalidValueError, StoredSnapshotError, checked
 from .._json import MAX_DEPTH, NotJson, encode, parse, text_bytes
 from .._snapshot import BOOKKEEPING, Snapshot
 from .._typed import convert
@@ -66,6 +66,18 @@ def to_document(snapshot: Snapshot) -> dict[str, Any]:
     """
     document: dict[str, Any] = parse(encode(raw_document(snapshot)), deepest=None)
     return document
+
+
+def to_json(document: Any) -> bytes:
+    """Write documents, in lists and dicts or alone, as compact JSON in UTF-8.
+
+    Text that is not Unicode (lone surrogates) is written as escapes. Raises `InvalidValueError` for
+    a value that JSON has no form for.
+    """
+    try:
+        return encode(document)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidValueError(f"not a JSON document: {error!s:.200}") from None
 
 
 def raw_document(snapshot: Snapshot) -> dict[str, Any]:

@@ -13,7 +13,7 @@ The log becomes a list of lines, each of which is a frame as it was or stands fo
 - *Permission requests and forms* go together with their answers. A tool call that a request
   reported stays, as its own line.
 - *A replay* that succeeded makes the session's earlier entries superfluous, except for the user
-  messages that settle prompts.
+  messages that settle prompts; states stay, since what a cancel does depends on them.
 - Anything else stays as it was: requests of the client, their answers, unknown updates.
 
 A line that is the first of its session is never left out: it decides the order of the sessions.
@@ -120,6 +120,7 @@ class _Pending:
     call: Line | None = None
     key: Hashable = None
     later: list[tuple[Line, Any]] = attrs.field(factory=list)
+    survives_cancel: bool = False
 
 
 class CompactedV2(Rewriting):
@@ -184,7 +185,7 @@ class CompactedV2(Rewriting):
 
     def _cancel(self, session: _Session, frame: Frame) -> None:
         for request_id, pending in list(self._pending.items()):
-            if pending.session is session and frame.sent and not session.as_recorded:
+            if pending.session is session and not (session.as_recorded or pending.survives_cancel):
                 self._answered(request_id, None)
         session.close("tool_call", _kind(_STATE))
         session.cancelling = session.is_idle is False
@@ -244,7 +245,7 @@ class CompactedV2(Rewriting):
         begins = session is not None and (session.first is None or session.as_recorded)
         line = self._keep(None, frame)
         if _mode(frame) == "form" and not begins and message.id not in self._kept_requests:
-            self._wait(message.id, _Pending(session, [line]))
+            self._wait(message.id, _Pending(session, [line], survives_cancel=True))
         else:
             self._kept_requests.add(message.id)
 
@@ -383,7 +384,7 @@ class CompactedV2(Rewriting):
     def _put(self, session: _Session, key: Any, frame: Frame) -> None:
         line = session.open.get(key)
         if line is None:
-            session.open[key] = self._keep(session, frame, survives=False)
+            session.open[key] = self._keep(session, frame, survives=key is _STATE)
         else:
             line.frame = attrs.evolve(line.frame, data=frame.data)
 
@@ -399,10 +400,8 @@ class CompactedV2(Rewriting):
         changes = is_idle != session.is_idle
         if changes:
             self._turn_changes(session, is_idle)
-        if session.as_recorded:
+        if session.as_recorded or (changes and is_idle):
             self._keep(session, frame)
-        elif changes and is_idle:
-            self._keep(session, frame, survives=False)
         else:
             self._put(session, _STATE, frame)
 

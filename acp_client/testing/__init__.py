@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,20 +97,18 @@ def _read(path: Path) -> Fixture:
 
 def run_program(command: Sequence[str], *groups: str) -> Iterator[Outcome]:
     """Start a program and ask it each fixture; return the outcomes as they come."""
-    with subprocess.Popen(  # noqa: S603  # the caller's own program
-        list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with (
+        suppress(BrokenPipeError),  # what a program that has ended did not take
+        subprocess.Popen(list(command), **pipes, text=True, encoding="utf-8") as process,  # type: ignore[call-overload]  # noqa: S603  # the caller's own program
+    ):
         if process.stdin is None or process.stdout is None:
             raise InvalidValueError("the program has no standard input and output")
         for fixture in fixtures(*groups):
-            answer = ""
-            try:
+            with suppress(BrokenPipeError):  # it has ended, and there is no answer
                 process.stdin.write(json.dumps(fixture.question()) + "\n")
                 process.stdin.flush()
-                answer = process.stdout.readline()
-            except BrokenPipeError:
-                pass  # it has ended: no answer says the same
-            yield _outcome(fixture, answer)
+            yield _outcome(fixture, process.stdout.readline())
 
 
 def _outcome(fixture: Fixture, answer: str) -> Outcome:

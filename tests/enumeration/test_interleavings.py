@@ -18,7 +18,7 @@ QUICK = 400
 
 NOT_YET: dict[Protocol, tuple[str, ...]] = {
     "v2": (),
-    "v1": ("form", "url", "confuse", "options", "set", "lose"),
+    "v1": ("confuse", "options", "set", "lose"),
 }
 """Steps after which the two are known to differ; their sequences are left out."""
 

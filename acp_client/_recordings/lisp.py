@@ -113,7 +113,7 @@ def _elements(read: Callable[[int], bytes], tally: Tally) -> Iterator[bytes]:
 
 def _depth_of_elements(head: bytes) -> int:
     """Return 1 for a list of association lists, 0 for association lists one after another."""
-    return 0 if re.match(rb"\(\s*\(\s*[^\s(#]", head) else 1
+    return 0 if re.match(rb"\(\s*\(\s*[^\s()\[\]]+\s+\.\s", head) else 1
 
 
 @attrs.frozen

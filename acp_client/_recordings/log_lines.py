@@ -121,7 +121,7 @@ class _Pending:
 
     def take(self, number: int, line: bytes) -> Iterator[Value]:
         """Take a line; return the entries that are complete then."""
-        if self._depth > 0 and not _begins_entry(line):
+        if self._depth > 0 and not (_has_mark(line) or _is_message_alone(line)):
             self._lines.append(line)
             self._depth += self._balance(line)
         else:
@@ -137,7 +137,7 @@ class _Pending:
 
     def _begin(self, number: int, line: bytes) -> Iterator[Value]:
         """Begin an entry with a line, or go on behind a label."""
-        if self._depth > 0 or _begins_entry(line):
+        if self._depth > 0 or _has_mark(line):
             yield from self.end()
         self._number = number
         self._lines.append(line)
@@ -158,11 +158,18 @@ class _Pending:
         return len(self._lines) == 1 and is_label(self._lines[0])
 
 
-def _begins_entry(line: bytes) -> bool:
-    """Return whether a line begins an entry whatever was before: it has a mark of its own."""
-    if line.startswith((b'"', b"'")):
-        return False  # a member of an object that is printed over several lines
-    return is_label(line) or (_PAYLOAD.search(line) is not None and entry_of(line).side is not None)
+def _has_mark(line: bytes) -> bool:
+    """Return whether a line has a mark, and so begins an entry whatever was before.
+
+    A line that begins with a quote is a member of an object that is printed over several lines.
+    """
+    if line.startswith((b'"', b"'", b"{")):
+        return False
+    return is_label(line) or entry_of(line).side is not None
+
+
+def _is_message_alone(line: bytes) -> bool:
+    return line.startswith(b"{") and b'"jsonrpc"' in line and is_json(line)
 
 
 # --- The format ---

@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from .._json import NotJson
+from .json_slices import is_json
 
 _TOKEN: Final = re.compile(
     r"""(?P<blank>\s+)
@@ -59,7 +60,10 @@ def json_of(literal: bytes) -> bytes:
             raise NotJson(f"not a Python literal at character {position}")
         pieces.append(_translated(token))
         position = token.end()
-    return "".join(pieces).encode()
+    translated = "".join(pieces).encode()
+    if not is_json(translated):
+        raise NotJson("not a Python literal of JSON's kinds")
+    return translated
 
 
 def _translated(token: re.Match[str]) -> str:

@@ -96,6 +96,7 @@ def _method(call: Members) -> str | None:
 def _arguments(call: Members) -> list[msgspec.Raw]:
     """Return the arguments, the first of which are the parameters of the message."""
     found = elements(bytes(call["args"]))
-    if found:
-        members(bytes(found[0]))
+    if not found:
+        raise KeyError("args")
+    members(bytes(found[0]))
     return found

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded_formats import (
     CALL,
+    CONVERSATION,
     EVERY,
     PASSED_OVER,
     TORN_FRAMES,
@@ -16,9 +19,10 @@ from recorded_formats import (
     UPDATE,
     fixture,
     read,
+    said,
 )
 
-from acp_client._errors import RecordingError
+from acp_client._errors import InvalidValueError, RecordingError
 from acp_client._recordings.formats import FORMAT_NAMES
 from acp_client._recordings.json_slices import (
     is_json,
@@ -97,3 +101,48 @@ def test_damaged_recordings_are_read(data: st.DataObject, name: str) -> None:
         except RecordingError:
             continue
         assert all(b"\n" not in frame.data for frame in frames)
+
+
+def test_a_path_is_read(tmp_path: Path) -> None:
+    """A file is opened, read and closed, whether it is named by text or by a path object."""
+    file = tmp_path / "traffic.ndjson"
+    file.write_bytes(fixture("envelope.ndjson"))
+    for path in (file, str(file)):
+        frames = iter(read_recording(path))
+        assert said(frames) == CONVERSATION
+    assert next(iter(read_recording(file))).sent
+    read_recording(file)
+
+
+def test_a_path_that_cannot_be_read(tmp_path: Path) -> None:
+    """What is not there, is a folder, or is no recording is one error with a reason."""
+    (tmp_path / "prose.txt").write_bytes(b"prose")
+    for name, reason in [("none", "No such file"), (".", "directory"), ("prose.txt", "not a rec")]:
+        with pytest.raises(RecordingError, match=reason):
+            read_recording(tmp_path / name)
+    with pytest.raises(RecordingError, match="cannot read"):
+        read_recording("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("source", "way_out"),
+    [
+        (io.StringIO("text"), 'mode "rb"'),
+        (b"{}", "io.BytesIO"),
+        (5, "a path or a binary stream"),
+        (None, "a path or a binary stream"),
+        ([CALL], "a path or a binary stream"),
+    ],
+)
+def test_what_is_no_source_is_refused(source: Any, way_out: str) -> None:
+    """A stream of text, bytes or anything else is misuse, and the error says what to do."""
+    with pytest.raises(InvalidValueError, match=way_out):
+        read_recording(source)
+
+
+def test_a_recording_says_why_it_is_one() -> None:
+    """Format, layout and the first value that fits are there before a frame is read."""
+    recording = read_recording(io.BytesIO(b"starting\n" + CALL + b"\n"))
+    assert (recording.format, recording.layout) == ("ndjson", "lines")
+    assert recording.reason == "line 2 is a JSON-RPC message"
+    assert read_recording(io.BytesIO(b"")).reason == "nothing in it says otherwise"

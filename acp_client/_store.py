@@ -266,7 +266,8 @@ class Store(ClientCalls):
         """Return what holds the newest step of a session, for a renderer that takes its time.
 
         `wake` is called, as a subscriber is, with the reader when there is a step to take, and when
-        one that is there becomes urgent.
+        one that is there becomes urgent. A reader without it is kept only by whoever uses it: when
+        nothing refers to it any more, the store forgets it.
         """
         if wake is not None:
             _check_function(wake)

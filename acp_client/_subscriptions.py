@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar
+from weakref import ref
 
 from msgspec import Struct
 
@@ -48,6 +49,9 @@ Callback: TypeAlias = Callable[[Delivery], object]
 Call: TypeAlias = tuple[Any, Any]
 """Whom to call, an object with `call` and `cut_short`, and what with."""
 Selector: TypeAlias = Callable[[Snapshot], object]
+
+_FindReader: TypeAlias = Callable[[], Reader | None]
+"""Finds a reader: one that is dropped without being closed is gone, unless it wakes somebody."""
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -182,7 +186,7 @@ class Subscriptions:
         # By session; what is in them is replaced, not changed: `prepare` may be walking through it
         # while a finalizer closes a subscription.
         self._subscribers: dict[str | None, tuple[Subscription, ...]] = {}
-        self._readers: dict[str, tuple[Reader, ...]] = {}
+        self._readers: dict[str, tuple[_FindReader, ...]] = {}
         self._of_connection: tuple[ConnectionSubscription, ...] = ()
         self.waiting: deque[Call] = deque()
         self.offers: deque[tuple[Reader, Delivery]] = deque()
@@ -232,7 +236,8 @@ class Subscriptions:
         """Add a reader, whose first step brings the present snapshot."""
         reader = Reader(present, wake, self._forget_reader)
         with held(self._lock):
-            _add(self._readers, reader.session_id, reader)
+            find: _FindReader = ref(reader) if wake is None else lambda: reader
+            _add(self._readers, reader.session_id, find)
             if wake is not None:
                 self.waiting.append((reader, None))
         return reader
@@ -242,7 +247,7 @@ class Subscriptions:
     ) -> None:
         """Prepare to tell what a batch makes of a session; `old` is `None` for a new one."""
         session_id = new.session_id
-        subscribers, readers = self._concerned(session_id), self._readers.get(session_id, ())
+        subscribers, readers = self._concerned(session_id), self._alive(session_id)
         if old is new or not (subscribers or readers):
             return
         if old is None:
@@ -256,6 +261,22 @@ class Subscriptions:
             if told.is_visible:
                 prepared.calls.append((subscriber, told))
         prepared.offers.extend((reader, step) for reader in readers)
+
+    def _alive(self, session_id: str) -> list[Reader]:
+        """Return the readers of a session, and forget those that nothing refers to any more."""
+        found = self._readers.get(session_id, ())
+        readers = [reader for find in found if (reader := find()) is not None]
+        if len(readers) < len(found):
+            self._forget_readers(session_id, None)
+        return readers
+
+    def _forget_readers(self, session_id: str, gone: Reader | None) -> None:
+        """Forget a reader, and those that nothing refers to any more."""
+        with held(self._lock):
+            found = self._readers.pop(session_id, ())
+            kept = tuple(find for find in found if find() not in (None, gone))
+            if kept:
+                self._readers[session_id] = kept
 
     def _concerned(self, session_id: str) -> Sequence[Subscription]:
         """Return who is told of a session, in the order in which they subscribed."""
@@ -325,8 +346,7 @@ class Subscriptions:
             self._of_connection = kept
 
     def _forget_reader(self, reader: Reader) -> None:
-        with held(self._lock):
-            _remove(self._readers, reader.session_id, reader)
+        self._forget_readers(reader.session_id, reader)
 
 
 def _add(of_sessions: dict[K, tuple[T, ...]], session_id: K, one: T) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -967,3 +968,19 @@ def test_wire_errors_are_kept_with_prompts(store: Store) -> None:
     store.disconnect(wire.Error(1, "gone"))
     assert [one.new.prompts[0].status for one in seen[1:]] == ["pending", "uncertain"]
     assert seen[-1].is_urgent
+
+
+def test_a_reader_that_is_dropped_is_forgotten() -> None:
+    """What nothing refers to any more is gone at once, and costs the next read nothing."""
+    store, woken = Store(protocol="v2"), list[Reader]()
+    dropped = [weakref.ref(store.reader("s1")) for _ in range(3)]
+    kept = store.reader("s1")
+    store.reader("s1", wake=woken.append)
+    assert [find() for find in dropped] == [None] * 3
+    store.receive(chunk_line("x"))
+    assert len(store._subscriptions._readers["s1"]) == 2
+    assert kept.pending
+    assert woken[-1] is not kept
+    kept.close()
+    woken[-1].close()
+    assert "s1" not in store._subscriptions._readers

@@ -33,11 +33,11 @@ Report: TypeAlias = Callable[[Problem], object]
 
 
 def ignored(problem: Problem) -> None:
-    """Leave alone what is wrong in the client's own lines: a problem is the peer's."""
+    """Ignore a problem in one of the client's own lines: only the peer's are recorded."""
 
 
 def within(report: Report, place: int) -> Report:
-    """Report problems of one message of a batch array."""
+    """Return a report for one message of a batch array, which adds its place to the path."""
 
     def report_within(problem: Problem) -> None:
         report(attrs.evolve(problem, path=f"$[{place}]{problem.path[1:]}"))
@@ -53,8 +53,8 @@ def decode(
 ) -> tuple[wire.Message | None, tuple[Problem, ...]]:
     """Decode one line without its end of line: of the agent's, or one that the client `sent`.
 
-    Returns the message, or `None` where there is none that can be used, and the problems found
-    (their `line` is 1). The parameters of a `session/update` hold an event:
+    Returns the message, or `None` if the line holds no usable one, and the problems found (their
+    `line` is 1). The parameters of a `session/update` hold an event:
     `apply(snapshot, message.params.update)`. A batch array becomes a `wire.Batch`. Parameters of
     methods that a store does not follow are `wire.Json`.
     """
@@ -143,7 +143,7 @@ def each_message(value: Any, reader: PartReader, read: ReadMessage) -> Any:
 
 
 ReadMessage: TypeAlias = "Callable[[Any, str, PartReader], Any]"
-"""What makes a message of a JSON value at a path; `None` where there is none to use."""
+"""Reads a JSON value at a path as a message; returns `None` if it cannot be used."""
 
 
 # --- Messages ---
@@ -168,7 +168,7 @@ def read_message(value: Any, path: str, reader: PartReader, read_params: ReadPar
 
 
 ReadParams: TypeAlias = "Callable[[dict[str, Any], str, PartReader], Any]"
-"""What reads the parameters of a well-formed call; `NOTHING` where they cannot be used."""
+"""Reads the parameters of a well-formed call; returns `NOTHING` if they cannot be used."""
 
 
 def _read_received(value: Any, path: str, reader: PartReader) -> Any:
@@ -185,7 +185,7 @@ def _received_params(value: dict[str, Any], path: str, reader: PartReader) -> An
 
 
 def _sent_params(value: dict[str, Any], path: str, reader: PartReader) -> Any:
-    """Read parameters of the client's; malformed ones stay raw, since the request is on its way."""
+    """Read parameters that the client sent; malformed ones stay raw: the request was sent."""
     kind = params_class(value["method"], sent=True, is_request="id" in value)
     params = _typed_params(kind, value, path, reader)
     return Json(value.get("params")) if params is NOTHING else params
@@ -224,18 +224,18 @@ def _answer(
 # --- Parts of messages ---
 
 NOTHING: Final[Any] = object()
-"""In the place of what cannot be used; the problem is reported already."""
+"""Stands for a value that cannot be used; its problem is reported already."""
 
 
 class PartReader:
-    """Reads the parts of one line, and reports what is wrong in them."""
+    """Reads the parts of one line, and reports the problems in them."""
 
     def __init__(self, number: int, report: Report) -> None:
         self.number = number
         self.report = report
 
     def problem(self, kind: ProblemKind, path: str, message: str) -> None:
-        """Report what is wrong at a path."""
+        """Report a problem at a path."""
         self.report(Problem(self.number, kind, path, message))
 
     def json(self, data: bytes, *, unterminated: bool = False) -> Any:
@@ -279,16 +279,15 @@ def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T
 
 
 def form_schema(request: wire.ElicitationFormMode) -> wire.ElicitationSchema:
-    """Return the schema of a form; what is malformed in it and can be left out is left out."""
+    """Return the schema of a form without its malformed optional parts."""
     structure, _ = lenient_path()
     return structure(request.requested_schema.value, wire.ElicitationSchema)[0]
 
 
 @cache
 def lenient_path() -> tuple[Callable[[Any, type[T]], tuple[T, list[Finding]]], type[Malformed]]:
-    """Return what structures a value leniently, and what that raises."""
-    # cattrs costs more than the rest of the package to import, and an agent that makes no
-    # mistakes never needs it.
+    """Return the function that structures a value leniently, and the exception that it raises."""
+    # cattrs is imported late: it takes long, and an agent that makes no mistakes never needs it.
     from ._lenient import structure
     from ._lenient_scalars import Malformed
 

@@ -25,10 +25,10 @@ ProblemKind = Literal[
 ]
 """What went wrong, in one word.
 
-`not_json`: a line that is no JSON text. `invalid_message`: JSON that is no JSON-RPC 2.0 message.
+`not_json`: a line that is not JSON. `invalid_message`: JSON that is not a JSON-RPC 2.0 message.
 `too_long`, `too_deep`: a line beyond a limit. `rejected`: a known message whose required parts are
 malformed, dropped whole. `defaulted`: a malformed optional field, taken as absent. `skipped`: a
-malformed list item, left out. `truncated`: an unterminated last line that is no JSON text.
+malformed list item, left out. `truncated`: an unterminated last line that is not JSON.
 """
 
 PROBLEM_KINDS: tuple[ProblemKind, ...] = get_args(ProblemKind)
@@ -84,11 +84,11 @@ class InvalidValueError(AcpClientError, ValueError):
 
 
 class StoredSnapshotError(AcpClientError, ValueError):
-    """Bytes given to `loads` that are no stored snapshot, or one of a newer version."""
+    """Bytes passed to `loads` that are not a stored snapshot, or one of a newer version."""
 
 
 class RecordingError(AcpClientError):
-    """A file that is no recording, or one of another format than was asked for."""
+    """A file that is not a recording, or not one of the requested format."""
 
 
 def checked(value: Any, kinds: type | UnionType | tuple[type, ...], needed: str) -> Any:

@@ -33,7 +33,7 @@ class Framer:
 
     def _cut(self, data: bytes) -> list[bytes]:
         """Take no more bytes than a line may have."""
-        lines = list(BytesIO(data))  # takes a quarter of the time of `data.split`
+        lines = list(BytesIO(data))  # faster than `data.split` (benchmark "decoders")
         last = b"" if data.endswith(b"\n") or not lines else lines.pop()
         if lines and self._held:
             self._hold(lines[0][:-1])

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0: the table of the protocol's methods, and the shape of a message.
 
-`METHODS` is the only table of methods in the package. Whoever needs to know who calls a method,
-which version has it, or of which class its parameters and its result are, looks there.
+`METHODS` is the only table of methods in the package. It says who calls a method, which version has
+it, and which classes its parameters and its result have.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Caller = Literal["client", "agent", "both"]
 class Method(Struct, frozen=True):
     """A method of the protocol.
 
-    `params` and `result` are wire classes; where there is none, they stay `wire.Json`. `only` is
-    the version that alone has the method.
+    `params` and `result` are wire classes; a value without one stays `wire.Json`. `only` names the
+    version if just one has the method.
     """
 
     caller: Caller
@@ -91,8 +91,8 @@ METHODS: Final[Mapping[str, Method]] = {
 def params_class(method: str, *, sent: bool, is_request: bool) -> Any:
     """Return the class of a call's parameters, `None` where they stay as they came.
 
-    `sent` says that the client calls. A notification with the method of a request, or the other way
-    round, is not a call of the protocol.
+    `sent` means that the client is the caller. A notification with the method of a request, or a
+    request with the method of a notification, is not a call of the protocol.
     """
     found = METHODS.get(method)
     if found is None or found.is_notification is is_request:

@@ -189,7 +189,7 @@ def _slot(item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
 
 
 _BUILDERS: Final = ((wire.SKIP_BAD_ITEMS, good_items_hook), (wire.UNTAGGED, _struct_hook))
-"""What a mark of a field makes of the hook of its type."""
+"""Marks of a field that need another hook than that of its type."""
 
 _PLAIN: Final[dict[Hook, type]] = {text: str, flag: bool}
 """Hooks that take every value of one type as it is: such a value is taken without a call."""
@@ -262,7 +262,7 @@ def _multi_select_items(value: Any, findings: Findings) -> Any:
 
 
 def _requested_schema(value: Any, findings: Findings) -> wire.RequestedSchema:
-    """Check a form's schema; what is wrong in it and can be left out is reported, and stays."""
+    """Check a form's schema, report the problems in it, and keep it as it came."""
     _hook_of(wire.ElicitationSchema)(value, findings)
     return wire.RequestedSchema(value)
 
@@ -361,7 +361,7 @@ _FACTORIES: Final[tuple[tuple[Callable[[Any], bool], Any], ...]] = (
     (_has_origin(Annotated), constrained_factory),
     (wire.is_open_union, _union_factory),
 )
-"""What makes the hook of a type: of the factories that apply, the last."""
+"""Factories of hooks; of those that apply to a type, the last is used."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The values of the lenient path: JSON's own types, constraints, and what is found wrong.
+"""The lenient path: JSON's own types, constraints, and the problems that are found.
 
 A hook takes a parsed JSON value and the `Findings` of the message that it is part of, and returns
 what a wire object holds, or raises `Malformed`. Paths grow from the inside out: whoever passes a
@@ -22,10 +22,10 @@ from ._json import LARGEST_INTEGER, HugeNumber, Json
 Hook: TypeAlias = "Callable[[Any, Findings], Any]"
 
 _UNBOUNDED: Final = (2**63 - 1, -(2**63))
-"""Bounds that only the typed decoder has; wider integers come here and are accepted."""
+"""Bounds that only the typed decoder has; integers beyond them are accepted here."""
 
 
-class Malformed(Exception):  # noqa: N818  # a finding that travels up, never out of the package
+class Malformed(Exception):  # noqa: N818  # a finding that travels up and never leaves the package
     """A value that its strict context cannot do without; `path` is innermost first."""
 
     def __init__(self, reason: str, *path: str) -> None:
@@ -35,7 +35,7 @@ class Malformed(Exception):  # noqa: N818  # a finding that travels up, never ou
 
 @define
 class Finding:
-    """A problem inside a message that was read all the same; `path` is innermost first."""
+    """A problem in a message that could be read nevertheless; `path` is innermost first."""
 
     kind: Literal["defaulted", "skipped"]
     reason: str
@@ -48,7 +48,7 @@ def path_text(path: list[str]) -> str:
 
 
 class Findings:
-    """The problems of one message, in which something else could be read."""
+    """The problems found in one message; passed to every hook."""
 
     def __init__(self) -> None:
         self.list: list[Finding] = []
@@ -156,7 +156,7 @@ def request_id(value: Any, findings: Findings) -> wire.RequestId:
 
 
 def check_of(constraint: msgspec.Meta) -> Callable[[Any], None]:
-    """Return what raises `Malformed` for a value that breaks a constraint."""
+    """Return a function that raises `Malformed` for a value that breaks a constraint."""
     if constraint.pattern is not None:
         return _pattern_check(constraint.pattern)
     if constraint.min_length is not None:

@@ -24,12 +24,13 @@ class Limits(Struct, frozen=True, kw_only=True):
     """How much is kept of what a peer sends.
 
     `line_length`: bytes of one line; a longer one is skipped to its end (32 MiB).
-    `problems`: problems kept, the oldest go first (1,000); they are counted for ever.
+    `problems`: problems kept, the oldest go first (1,000); all of them are counted.
     `notices`: notices kept per session, the oldest go first (100).
     `terminal_bytes`: output bytes kept per terminal, the oldest go first; `None` keeps all.
     `open_requests`: requests of the agent that wait for an answer; the next one is refused (1,000).
 
-    Nesting is limited to 256 levels, always. Raises `InvalidValueError` for what is no limit.
+    Nesting is always limited to 256 levels. Raises `InvalidValueError` for a value that is not an
+    integer of at least 0 (`line_length` and `open_requests`: of at least 1).
     """
 
     line_length: int = 32 * 1024 * 1024
@@ -39,7 +40,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     open_requests: int = 1000
 
     def __post_init__(self) -> None:
-        """Refuse what is no limit."""
+        """Raise `InvalidValueError` for a value that is not a limit."""
         for name, least in _LEAST.items():
             limit = getattr(self, name)
             if limit is None and name == "terminal_bytes":

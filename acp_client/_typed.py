@@ -1,7 +1,7 @@
-"""The strict decoder: msgspec, for what nearly every line of a session is.
+"""The strict decoder: msgspec, which reads nearly every line of a session.
 
 `decode_update` reads a whole `session/update` line in one go, `convert` makes a wire object of
-parsed JSON. Neither repairs anything: what they refuse goes down the ladder (see `_decode`).
+parsed JSON. Neither repairs anything: the ladder in `_decode` handles what they refuse.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ._json import MAX_DEPTH, Json, TooDeep, nests_deeper
 T = TypeVar("T")
 
 Refused: Final = (msgspec.MsgspecError, RecursionError, UnicodeError, TooDeep)
-"""What this module raises for what it does not take."""
+"""The exceptions that this module raises for input that it does not accept."""
 
 
 _SHORTEST_DEEP: Final = 2 * MAX_DEPTH
-"""Bytes that as many levels take, each opened and closed: a shorter line needs no count."""
+"""The length of the shortest JSON text that nests too deep; shorter lines are not counted."""
 
 
 def decode_update(line: bytes) -> wire.UpdateMessage:
@@ -85,8 +85,8 @@ def _unknown_decoder() -> Callable[[bytes], _UnknownMessage]:
 def decode_unknown(line: bytes) -> UnknownUpdate:
     """Decode a line that holds a session update of a variant that is not known, and nothing else.
 
-    All that there is to such an update is its tag, so agents that stream updates of their own are
-    spared the lenient path, which gives the same. Raises one of `Refused`.
+    Only the tag of such an update has to be checked, so agents that stream updates of their own
+    do not need the lenient path, which returns the same. Raises one of `Refused`.
     """
     if len(line) > _SHORTEST_DEEP and nests_deeper(line):
         raise TooDeep

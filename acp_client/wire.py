@@ -225,7 +225,7 @@ _DateTime = Annotated[str, Meta(pattern=DATE_TIME_PATTERN)]
 T = TypeVar("T")
 
 ON_ERROR_ABSENT: Final = "x-deserialize-default-on-error"
-"""A malformed value counts as absent; in a list that may not be `null`, as an empty list."""
+"""A malformed value counts as absent; a malformed list that may not be `null`, as empty."""
 
 SKIP_BAD_ITEMS: Final = "x-deserialize-skip-invalid-items"
 """Malformed items of the list are left out."""
@@ -237,7 +237,7 @@ UNTAGGED: Final = "untagged"
 """The object has no tag where it stands here."""
 
 Lenient: TypeAlias = Annotated[T | None, ON_ERROR_ABSENT]
-"""A field that may be absent, where `null` and malformed values are the same as that."""
+"""A field that may be absent; `null` and malformed values count as absent."""
 
 Patched: TypeAlias = Annotated[T | UnsetType | None, ON_ERROR_ABSENT]
 """A field of a patch: `UNSET` where it is absent or malformed, `None` where it is `null`."""
@@ -316,15 +316,15 @@ class _Whole(Struct, frozen=True, gc=False, rename=_wire_name, omit_defaults=Tru
 
 
 class _Typed(_Whole, frozen=True, gc=False, tag_field="type", tag=str):
-    """A variant of a union that is told apart by `type`."""
+    """A variant of a union whose tag is `type`."""
 
 
 class NeverPresent:
-    """The type of a key that makes the typed decoder refuse the message."""
+    """The type of a key whose presence makes the typed decoder refuse the message."""
 
 
 class _NoVariant(_Typed, frozen=True, gc=False, tag="\N{NULL}"):
-    """A variant that nothing is: a union of one would be read without looking at its tag."""
+    """A variant that never occurs: msgspec does not check the tag of a union of one class."""
 
     never: NeverPresent
 
@@ -409,7 +409,7 @@ class AudioContent(_Typed, frozen=True, gc=False, tag="audio"):
 
 
 class Icon(_Whole, frozen=True, gc=False):
-    """A picture that stands for a resource."""
+    """A picture that represents a resource."""
 
     src: str
     mime_type: Lenient[str] = None
@@ -591,7 +591,7 @@ class TerminalOutput(_Whole, frozen=True, gc=False):
 
 
 class TerminalExitStatus(_Whole, frozen=True, gc=False):
-    """How a terminal's command ended; both unset: it ended, nobody knows how."""
+    """How a terminal's command ended; with neither field, only that it ended."""
 
     exit_code: Lenient[_Integer] = None
     signal: Lenient[str] = None
@@ -947,7 +947,7 @@ class UsageUpdate(_Patch, frozen=True, gc=False, tag="usage_update"):
 
 
 class Notice(_Patch, frozen=True, gc=False, tag="notice", omit_defaults=True):
-    """Something to tell the user now; not part of the conversation."""
+    """A message for the user, to be shown now; not part of the conversation."""
 
     severity: str
     title: _NonEmpty
@@ -1011,7 +1011,7 @@ class UpdateSessionNotification(Struct, frozen=True, gc=False, rename=_wire_name
 
 
 class PermissionOption(_Whole, frozen=True, gc=False):
-    """One answer that the user may give."""
+    """One answer that the user can choose."""
 
     option_id: str
     name: str
@@ -1178,7 +1178,7 @@ class RequestedSchema(JsonObject):
 
 
 class Elicitation(_Whole, frozen=True, gc=False, kw_only=True, tag_field="mode", tag=str):
-    """What every mode of an elicitation has.
+    """The fields that every mode of an elicitation has.
 
     It belongs to a session, perhaps to one of its tool calls, or else to a request of the client.
     """
@@ -1283,7 +1283,7 @@ class PromptResponse(_Whole, frozen=True, gc=False):
 
 
 class SentPromptRequest(_Whole, frozen=True, gc=False):
-    """The parameters of a `session/prompt` that this side sent, as far as they can be read."""
+    """The parameters of a `session/prompt` that this side sent; malformed blocks are left out."""
 
     session_id: str
     prompt: Annotated[tuple[ContentBlock, ...], ON_ERROR_ABSENT, SKIP_BAD_ITEMS] = ()
@@ -1296,14 +1296,14 @@ class ReplayFromStart(_Typed, frozen=True, gc=False, tag="start"):
 
 
 class ResumeSessionRequest(_Whole, frozen=True, gc=False):
-    """The parameters of `session/resume`, as far as a store needs them."""
+    """The parameters of `session/resume` that a store needs."""
 
     session_id: str
     replay_from: Json | None = None
 
 
 class SetSessionConfigOptionRequest(_Whole, frozen=True, gc=False):
-    """The parameters of `session/set_config_option`, as far as a store needs them."""
+    """The parameters of `session/set_config_option` that a store needs."""
 
     session_id: str
     config_id: Lenient[str] = None
@@ -1529,7 +1529,7 @@ class AuthMethodTerminal(_Typed, frozen=True, gc=False, tag="terminal"):
 
 
 class AuthMethodAgent(_Typed, frozen=True, gc=False, tag="agent"):
-    """The agent logs in by itself."""
+    """The agent handles the login."""
 
     method_id: str
     name: str

@@ -1,7 +1,7 @@
 """Single messages and what the official SDK makes of each, compared with what we make of them.
 
-Every message is taken as its verdict says, but for those in `OWN_READINGS`, where this project goes
-its own way on purpose; the test report lists them at its end.
+Every message is read as its verdict says, apart from those in `OWN_READINGS`, where this project
+goes its own way on purpose; the test report lists them at its end.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ RESULTS: dict[str, Any] = {
 }
 
 UNFOLLOWED = ("session/list", "_example.com/", "fs/", "session/holo")
-"""Methods that change no session, so that nobody looks at what they carry."""
+"""Methods that change no session, so that their contents are not checked."""
 
 
 def received(data: bytes) -> Store:
-    """Give a message to a store whose client has asked all there is to ask."""
+    """Return a message to a store whose client has asked all there is to ask."""
     store = Store()
     for number, method in enumerate(REQUESTS):
         store.sent(line(id=number, method=method, params={"sessionId": "s", "prompt": []}))
@@ -38,7 +38,7 @@ def received(data: bytes) -> Store:
 
 
 def value_of(data: bytes) -> Any:
-    """Give what a message carries, as the decoder reads it."""
+    """Return what a message carries, as the decoder reads it."""
     message, _ = decode(data)
     if isinstance(message, wire.Notification | wire.Request):
         return message.params
@@ -67,7 +67,7 @@ def alike(ours: Any, theirs: Any) -> bool:
 
 
 def builtins(value: Any) -> Any:
-    """Turn a wire object into plain values that still tell bytes and raw values."""
+    """Turn a wire object into plain values that still distinguish bytes and raw values."""
     if isinstance(value, wire.UnknownStateUpdate):
         return {"sessionUpdate": "state_update", **value.value}
     if isinstance(value, list | tuple):
@@ -84,7 +84,7 @@ def builtins(value: Any) -> Any:
 
 
 def nulls(update: Any) -> set[str]:
-    """Give the fields that a patch resets."""
+    """Return the fields that a patch resets."""
     return {
         name
         for name, value in update.items()
@@ -104,7 +104,7 @@ PATCHES = {
 
 
 def repairs(verdict: dict[str, Any]) -> tuple[int, int]:
-    """Give how many defaults and skipped items a delivered verdict tells."""
+    """Return how many defaults and skipped items a delivered verdict lists."""
     defaulted = len(verdict.get("defaulted", [])) + len(verdict.get("replaced", []))
     skipped = sum(len(place["items"]) for place in verdict.get("skipped", []))
     return defaulted, skipped
@@ -122,7 +122,7 @@ def is_for_nobody(verdict: dict[str, Any]) -> bool:
 def test_message_is_taken_as_its_verdict_says(
     data: bytes, verdict: dict[str, Any], own_readings: list[str]
 ) -> None:
-    """A message gives the value and the problems of its verdict, but for the listed readings."""
+    """A message has the value and the problems of its verdict, apart from the listed readings."""
     problems = received(data).problems
     found = [problem.kind for problem in problems]
     if verdict["n"] in OWN_READINGS:

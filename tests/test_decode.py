@@ -27,7 +27,7 @@ def written(message: Any, **changes: Any) -> bytes:
 
 
 def kinds(data: bytes | str, *, sent: bool = False) -> list[tuple[str, str]]:
-    """Give kind and path of the problems of a line."""
+    """Return kind and path of the problems of a line."""
     return [(one.kind, one.path) for one in decode(data, sent=sent)[1]]
 
 
@@ -95,7 +95,7 @@ def test_a_string_may_hold_lone_surrogates() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_message(data: bytes, expected: list[tuple[str, str]]) -> None:
-    """A line that is no message is one problem that says where, and blank lines are nothing."""
+    """A line that is not a message is one problem with a path; a blank line is skipped."""
     assert kinds(data) == expected
 
 
@@ -516,7 +516,7 @@ USAGE = {"totalTokens": 3, "inputTokens": 1, "outputTokens": 2}
     ],
 )
 def test_the_usage_of_an_idle_state(fields: Any, usage: Any, found: Any) -> None:
-    """One bad count that is required is no usage, the others are lenient each."""
+    """A bad required count drops the usage; a bad optional one is dropped alone."""
     data = update_line("state_update", state="idle", usage={**USAGE, **fields})
     message, problems = decode(data)
     assert isinstance(message, wire.Notification)

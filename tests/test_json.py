@@ -69,7 +69,7 @@ def nested(levels: int, opening: str = "[", closing: str = "]", inside: str = ""
     ],
 )
 def test_what_is_taken(text: bytes, expected: Any) -> None:
-    """Text that a browser takes is taken, with the values that it gives."""
+    """Text that a browser accepts is accepted, with the same values."""
     found = parse(text)
     assert expected is None or found == expected
 
@@ -85,7 +85,7 @@ DEEP = [b"[" * 250 + text + b"]" * 250 for text in REFUSED]
 
 @pytest.mark.parametrize("text", [b"", b" ", b"\xef\xbb\xbf", *REFUSED, *DEEP])
 def test_what_is_refused(text: bytes) -> None:
-    """Text that is no JSON is refused, deep inside other text too."""
+    """Text that is not JSON is refused, also deep inside other text."""
     with pytest.raises(NotJson):
         parse(text)
 
@@ -127,7 +127,7 @@ def test_deep_text_that_is_torn(text: bytes, expected: type[Exception]) -> None:
 
 
 def test_nesting_is_counted_outside_of_strings() -> None:
-    """Brackets in strings, and containers side by side, are no nesting."""
+    """Brackets in strings, and containers side by side, do not count as nesting."""
     assert nests_deeper(nested(257))
     assert not nests_deeper(nested(256))
     assert not nests_deeper(b'"' + b"[" * 5_000 + b'"')
@@ -188,7 +188,7 @@ def test_numbers_beyond_floats_keep_their_digits() -> None:
 
 
 def test_what_cannot_be_written_is_a_type_error() -> None:
-    """A value that is no JSON is the caller's mistake."""
+    """A value that is not JSON is the caller's mistake."""
     with pytest.raises(TypeError, match="object is not a JSON value"):
         encode({"a": object()})
 
@@ -203,7 +203,7 @@ def test_trim_is_that_of_a_browser() -> None:
 
 
 def test_a_value_is_fresh_each_time() -> None:
-    """Whoever changes what `value` gives changes nothing."""
+    """Changing the returned `value` does not change the object."""
     raw = Json({"a": [1]})
     raw.value["a"].append(2)
     assert raw.value == {"a": [1]}

@@ -28,7 +28,7 @@ from acp_client._jsonrpc import params_class, request_id, result_class
 def test_parameters_have_a_class_where_they_belong(
     method: str, sent: bool, is_request: bool, kind: Any
 ) -> None:
-    """A call of the wrong side, or with an id too many or too few, is none of the protocol's."""
+    """A call of the wrong side, or with a superfluous or missing id, is not of the protocol."""
     assert params_class(method, sent=sent, is_request=is_request) is kind
 
 

@@ -65,10 +65,10 @@ DEFINITIONS: dict[str, tuple[str, ...]] = {
     "ElicitationUrlMode": ("CreateElicitationRequest", "ElicitationUrlMode", *SCOPES),
     "CreateElicitationResponse": ("CreateElicitationResponse", "ElicitationAcceptAction"),
 }
-"""The definitions that a class is written from, where there is none of its name."""
+"""The definitions that a class is written from, if they have other names."""
 
 DISCRIMINATORS = {("StateUpdate", "state"), ("CreateElicitationResponse", "action")}
-"""Fields by which the schema tells definitions apart that are one class here."""
+"""Fields by which the schema distinguishes definitions that are one class here."""
 
 CLASSES = sorted(
     name

@@ -1,4 +1,4 @@
-"""The lenient path: which object comes of a malformed value, and what is told about it."""
+"""The lenient path: which object a malformed value becomes, and which problems are found."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ HUGE = parse(b"1e400")
 
 
 def read(kind: Any, value: Any) -> tuple[Any, list[tuple[str, str]]]:
-    """Read a value; give the object, and kind and path of what was found."""
+    """Read a value; return the object, and kind and path of the findings."""
     result, findings = structure(value, kind)
     return result, [(finding.kind, path_text(finding.path)) for finding in findings]
 
 
 def call(**fields: Any) -> dict[str, Any]:
-    """Give an update of a tool call."""
+    """Return an update of a tool call."""
     return {"sessionUpdate": "tool_call_update", "toolCallId": "c", **fields}
 
 
@@ -77,7 +77,7 @@ def test_nullable_lenient_fields(name: str, absent: Any, null: Any, malformed: A
     ],
 )
 def test_lists_that_skip(value: Any, expected: Any, found: Any) -> None:
-    """Bad items of a list are left out and told, the good ones stay in their order."""
+    """Bad items of a list are left out and reported, the good ones stay in their order."""
     update, findings = read(wire.SessionUpdate, call(content=value))
     assert update.content == (UNSET if expected is None else expected)
     assert findings == found
@@ -86,7 +86,7 @@ def test_lists_that_skip(value: Any, expected: Any, found: Any) -> None:
 @pytest.mark.parametrize("value", [None, 5, {}, "x"])
 @pytest.mark.parametrize("key", ["configOptions", "availableCommands"])
 def test_lists_that_may_not_be_null(key: str, value: Any) -> None:
-    """In results `null` and what is no list are an empty list; absent is not given."""
+    """In results `null` and anything that is not a list are an empty list; absent is `UNSET`."""
     kinds: list[tuple[Any, dict[str, str]]] = [
         (wire.NewSessionResponse, {"sessionId": "s"}),
         (wire.ResumeSessionResponse, {}),
@@ -266,12 +266,12 @@ def test_an_error_travels_up_to_the_nearest_lenient_place() -> None:
     ],
 )
 def test_findings_inside_what_is_left_out_are_not_told(update: Any, found: Any) -> None:
-    """A problem inside something that is left out is nobody's problem any more."""
+    """A problem inside something that is left out is dropped with it."""
     assert read(wire.SessionUpdate, update)[1] == found
 
 
 def test_findings_come_in_the_order_of_the_fields() -> None:
-    """What is told of one message is told field by field, as the class has them."""
+    """The findings of a message come in the order of the fields of its class."""
     fields = {"_meta": 5, "capabilities": 5, "locations": [5, 5], "kind": 5, "name": 5}
     assert [path for _, path in read(wire.SessionUpdate, call(**fields))[1]] == [
         "name",
@@ -303,7 +303,7 @@ def test_findings_come_in_the_order_of_the_fields() -> None:
     ],
 )
 def test_unknown_variants_are_kept_raw(kind: Any, value: Any) -> None:
-    """An unknown tag is no error: the payload is kept exactly as it came."""
+    """An unknown tag is not an error: the payload is kept exactly as it came."""
     assert read(kind, value) == (wire.Unknown(value), [])
 
 

@@ -15,7 +15,7 @@ NAMES = ("line_length", "problems", "notices", "terminal_bytes", "open_requests"
 
 
 def test_defaults() -> None:
-    """The defaults are those that the documentation tells."""
+    """The defaults are those in the documentation."""
     assert msgspec.structs.asdict(Limits()) == {
         "line_length": 32 * 1024 * 1024,
         "problems": 1_000,

@@ -166,7 +166,7 @@ def test_callers_are_those_of_the_schema(version: str) -> None:
 
 
 def test_methods_of_one_version() -> None:
-    """`only` is what a single version has, but for drafts."""
+    """`only` names the version if just one has the method."""
     of_v1, of_v2 = callers("v1.unstable").keys(), callers("v2.unstable").keys()
     for name, method in METHODS.items():
         if name in of_v1 | of_v2:

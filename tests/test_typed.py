@@ -46,7 +46,7 @@ REFUSED_BY_TYPED = [
 
 @pytest.mark.parametrize("data", REFUSED_BY_TYPED)
 def test_the_typed_decoder_refuses(data: bytes) -> None:
-    """What is no well-formed update of known variants goes to the next step."""
+    """A line that is not a well-formed update of a known variant goes to the next rung."""
     with pytest.raises(Refused):
         decode_update(data)
 

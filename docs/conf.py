@@ -26,7 +26,9 @@ html_title = f"acp-client-state {release}"
 html_extra_path = ["llms.txt"]
 
 SECTIONS = {
-    "Store and connection": "_store _client_calls _connection _agent_calls _outgoing _limits",
+    "Store and connection": (
+        "_store _client_calls _connection _agent_calls _outgoing _limits _preload"
+    ),
     "Deliveries": "_delivery _subscriptions _reader",
     "Snapshots": (
         "_snapshot _client_state _content _terminal_output _items _keyed _grown_text _patches"

@@ -643,7 +643,7 @@ def test_every_session_can_be_printed(given_frames: list[strategies.Frame], full
 @given(strategies.sessions(well_formed=False, hostile_client=True))
 def test_runs_of_frames_give_what_single_frames_give(given_frames: list[strategies.Frame]) -> None:
     """Joining frames changes neither sessions nor problems."""
-    store, single = Store(), replayed(given_frames)
+    store, single = Store(protocol="v2"), replayed(given_frames, protocol="v2")
     feeder = Feeder(store)
     for frame in frames(given_frames):
         feeder.take(frame)

@@ -42,6 +42,16 @@ def test_the_package_keeps_its_fixtures(fixture: Fixture) -> None:
     assert reduced(fixture) == fixture.documents
 
 
+@pytest.mark.parametrize("fixture", fixtures(), ids=str)
+def test_changes_lead_to_the_documents(fixture: Fixture) -> None:
+    """Applied one after the other, the changes of a fixture give its documents."""
+    sessions: dict[str, Any] = {}
+    for step in fixture.changes:
+        before = sessions.get(step["sessionId"], {})
+        sessions[step["sessionId"]] = acp_client.apply_changes(before, step["changes"])
+    assert list(sessions.values()) == fixture.documents
+
+
 def test_the_files_are_those_of_the_script() -> None:
     """No fixture was changed by hand, and none is missing."""
     files = write_fixtures.written()
@@ -52,6 +62,7 @@ def test_the_files_are_those_of_the_script() -> None:
 def is_valid(value: Any, schema: dict[str, Any]) -> bool:
     """Check a value against what the schema of fixtures uses of JSON Schema."""
     kinds: dict[str, type] = {"object": dict, "array": list, "string": str, "boolean": bool}
+    kinds["integer"] = int
     if "const" in schema or "enum" in schema:
         return value in schema.get("enum", [schema.get("const")])
     if not isinstance(value, kinds[schema["type"]]):
@@ -126,6 +137,14 @@ def test_the_reducer_in_javascript() -> None:
         if line.strip() and not line.startswith("//")
     ]
     assert len(code) <= 40
+
+
+@pytest.mark.skipif(NODE is None, reason="Node is not installed")
+def test_changes_are_applied_in_javascript() -> None:
+    """The example for web views mirrors every fixture."""
+    assert NODE is not None
+    outcomes = list(run_program([NODE, str(ROOT / "examples" / "apply_changes.mjs")]))
+    assert [str(one.fixture) for one in outcomes if not one.passed] == []
 
 
 # --- The plugin ---

@@ -1,7 +1,8 @@
 """Write the fixtures: scenarios with the documents that they must lead to.
 
 The expected documents are those of the second implementation in `naive`, so that the package does
-not vouch for itself. Run it where a scenario was added: `python tests/write_fixtures.py`.
+not vouch for itself. The changes are those of the package; applied one by one, they lead to the
+documents. Run it where a scenario was added: `python tests/write_fixtures.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import naive
+from log_traffic import frames_of
 from naive.stories import (
     CANCEL,
     ECHO,
@@ -28,6 +30,9 @@ from naive.stories import (
     said,
     withdrawn,
 )
+
+from acp_client import Delivery, Store, change_to_document
+from acp_client._recordings.playback import Feeder
 
 FOLDER = Path(__file__).parents[1] / "acp_client" / "testing" / "fixtures"
 Frames = list[tuple[bool, bytes]]
@@ -257,6 +262,26 @@ SCENARIOS: dict[str, dict[str, Frames]] = {
 """By group and description: the lines of both sides."""
 
 
+def changes_of(frames: Frames) -> list[dict[str, Any]]:
+    """Return what a subscriber of a store is called with after each line."""
+    steps: list[dict[str, Any]] = []
+    store = Store(protocol="v2", observer=True)
+    line = 0
+
+    def note(delivery: Delivery) -> None:
+        changes = [change_to_document(change) for change in delivery.changes]
+        steps.append({"line": line, "sessionId": delivery.session_id, "changes": changes})
+
+    store.subscribe(note)
+    feeder = Feeder(store)
+    for frame in frames_of(*frames):
+        line = frame.line
+        feeder.take(frame)
+        feeder.flush()
+    feeder.end()
+    return steps
+
+
 def fixture(group: str, description: str, frames: Frames) -> dict[str, Any]:
     """Make a fixture of a scenario."""
     lines = [{"sent": sent, "data": data.decode()} for sent, data in frames]
@@ -268,6 +293,7 @@ def fixture(group: str, description: str, frames: Frames) -> dict[str, Any]:
         "protocol": "v2",
         "lines": lines,
         "documents": naive.replay(frames)["sessions"],
+        "changes": changes_of(frames),
     }
 
 

@@ -1,7 +1,8 @@
 """Scenarios that any reducer of the protocol can be held to, in Python or not.
 
-A fixture is a JSON file: the lines of a connection, and the snapshot documents that they must lead
-to (`fixture.schema.json` describes it). They lie beside this module, in a folder for each group.
+A fixture is a JSON file: the lines of a connection, the snapshot documents that they must lead to,
+and the changes that lead there step by step (`fixture.schema.json` describes it). They lie beside
+this module, in a folder for each group.
 
 In Python, a test module loads the pytest plugin and holds a function to all fixtures:
 
@@ -36,13 +37,18 @@ _FOLDER: Final = Path(__file__).parent / "fixtures"
 
 @attrs.frozen
 class Fixture:
-    """A scenario: `lines` are pairs, whether the client wrote the line, and the line."""
+    """A scenario.
+
+    `lines` are pairs: whether the client wrote the line, and the line. `changes` are those of a
+    session after a line, for what mirrors a store; applied from nothing they lead to `documents`.
+    """
 
     group: str
     description: str
     protocol: str
     lines: tuple[tuple[bool, str], ...]
     documents: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
 
     def __str__(self) -> str:
         return f"{self.group}: {self.description}"
@@ -55,6 +61,7 @@ class Fixture:
             "description": self.description,
             "protocol": self.protocol,
             "lines": lines,
+            "changes": self.changes,
         }
 
 
@@ -91,7 +98,12 @@ def _read(path: Path) -> Fixture:
         raise InvalidValueError(f"{path.name} has version {found['version']}")
     lines = tuple((line["sent"], line["data"]) for line in found["lines"])
     return Fixture(
-        found["group"], found["description"], found["protocol"], lines, found["documents"]
+        found["group"],
+        found["description"],
+        found["protocol"],
+        lines,
+        found["documents"],
+        found["changes"],
     )
 
 

@@ -95,13 +95,15 @@ class ClientCalls(ABC):
         return self.request("initialize", params, on_answer=on_answer)
 
     def login(
-        self, method_id: str, *, on_answer: OnAnswer[wire.Json] | None = None
+        self, method_id: str, *, on_answer: OnAnswer[wire.LoginAuthResponse] | None = None
     ) -> OutgoingRequest:
         """Log in by one of the agent's methods: `auth/login`, in v1 `authenticate`."""
         method = _LOGIN[self.protocol]
         return self.request(method, {"methodId": _text(method_id)}, on_answer=on_answer)
 
-    def logout(self, *, on_answer: OnAnswer[wire.Json] | None = None) -> OutgoingRequest:
+    def logout(
+        self, *, on_answer: OnAnswer[wire.LogoutAuthResponse] | None = None
+    ) -> OutgoingRequest:
         """Log out: `auth/logout`, in v1 `logout`."""
         return self.request(_LOGOUT[self.protocol], {}, on_answer=on_answer)
 
@@ -126,7 +128,7 @@ class ClientCalls(ABC):
         *,
         mcp_servers: Sequence[Params] = (),
         more: Params | None = None,
-        on_answer: OnAnswer[wire.Json] | None = None,
+        on_answer: OnAnswer[wire.ResumeSessionResponse] | None = None,
     ) -> OutgoingRequest:
         """Load a session with its history: `session/load` of v1."""
         params = {
@@ -166,7 +168,7 @@ class ClientCalls(ABC):
         *,
         cwd: str | None = None,
         cursor: str | None = None,
-        on_answer: OnAnswer[Any] | None = None,
+        on_answer: OnAnswer[wire.ListSessionsResponse] | None = None,
     ) -> OutgoingRequest:
         """Ask for the agent's sessions, or for the next page of them: `session/list`."""
         given = {"cwd": cwd, "cursor": cursor}
@@ -174,14 +176,14 @@ class ClientCalls(ABC):
         return self.request("session/list", params, on_answer=on_answer)
 
     def close_session(
-        self, session_id: str, *, on_answer: OnAnswer[wire.Json] | None = None
+        self, session_id: str, *, on_answer: OnAnswer[wire.CloseSessionResponse] | None = None
     ) -> OutgoingRequest:
         """End the work of a session: `session/close`. Raises `UnknownSessionError`."""
         params = {"sessionId": self._known(session_id)}
         return self.request("session/close", params, on_answer=on_answer)
 
     def delete_session(
-        self, session_id: str, *, on_answer: OnAnswer[wire.Json] | None = None
+        self, session_id: str, *, on_answer: OnAnswer[wire.DeleteSessionResponse] | None = None
     ) -> OutgoingRequest:
         """Delete a session from the agent's list: `session/delete`."""
         params = {"sessionId": _text(session_id)}

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from . import _events as facts
 from . import wire
-from ._decode import Report, decode_result, ignored, within
-from ._jsonrpc import result_class
+from ._decode import Report, decode_result_of, ignored, within
 from ._requests import (
     MALFORMED,
     MALFORMED_RESULT,
@@ -158,13 +157,8 @@ def _answer(request: ClientRequest, response: wire.Response, number: int, report
         return response.error
     if response.result is None:
         return MALFORMED
-    kind = result_class(request.method)
-    if kind is None:
-        return response.result
     report = report if request.method in _REPORTED else ignored
-    result = decode_result(kind, response.result, number, report)
-    if result is None and kind.__struct_fields__ == ("meta",):
-        return kind()  # it acknowledges the request, and has nothing else to say
+    result = decode_result_of(request.method, response.result, number, report)
     return MALFORMED_RESULT if result is None else result
 
 

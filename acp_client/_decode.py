@@ -22,7 +22,13 @@ import attrs
 from . import wire
 from ._errors import Problem, ProblemKind
 from ._json import Json, NotJson, TooDeep, parse, text_bytes, trim
-from ._jsonrpc import fault_of_answer, fault_of_message, params_class, request_id
+from ._jsonrpc import (
+    fault_of_answer,
+    fault_of_message,
+    params_class,
+    request_id,
+    result_class,
+)
 from ._typed import KNOWN_TAGS, Refused, UnknownUpdate, convert, decode_unknown, decode_update
 
 if TYPE_CHECKING:
@@ -276,6 +282,18 @@ def _join(path: str, inner: list[str]) -> str:
 def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T | None:
     """Decode the result of a request, which must be a `kind`; `None` if it is malformed."""
     return PartReader(number, report).structure(result.value, kind, "$.result")
+
+
+def decode_result_of(method: str, result: Json, number: int, report: Report) -> Any:
+    """Decode the result of a request with a method: a wire object, or `Json` if it has no class.
+
+    Returns `None` if it is malformed. A result that only acknowledges the request never is.
+    """
+    kind = result_class(method)
+    if kind is None:
+        return result
+    found = decode_result(kind, result, number, report)
+    return kind() if found is None and kind.__struct_fields__ == ("meta",) else found
 
 
 def form_schema(request: wire.ElicitationFormMode) -> wire.ElicitationSchema:

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from .. import _events as facts
 from .. import wire
-from .._decode import decode_result, ignored
-from .._jsonrpc import result_class
+from .._decode import decode_result_of, ignored
 from .._requests import MALFORMED, ClientRequest, Told
 from . import shapes
 from .parser import ReaderV1
@@ -63,12 +62,7 @@ def answer_of(request: ClientRequest, outcome: Outcome, told: list[Told]) -> Any
 
 def _plain(method: str, result: wire.Json) -> Any:
     """Return a result that v2 has too as its class, any other as it came."""
-    kind = result_class(method)
-    if kind is None:
-        return result
-    found = decode_result(kind, result, 0, ignored)
-    if found is None and kind.__struct_fields__ == ("meta",):
-        return kind()  # it acknowledges the request, and has nothing else to say
+    found = decode_result_of(method, result, 0, ignored)
     return MALFORMED if found is None else found
 
 

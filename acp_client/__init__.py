@@ -80,6 +80,7 @@ from ._events import (
     ToolCallCancelSent,
     UpdateInferred,
 )
+from ._files_touched import FileTouched, files_touched
 from ._lifecycles import ElicitationStatus
 from ._limits import Limits
 from ._outgoing import ElicitationAction, Outgoing, OutgoingRequest
@@ -111,6 +112,7 @@ from ._text import (
     utf8_length,
     utf16_length,
 )
+from ._text_files import handle_text_files
 from ._version import __version__
 from ._versions import Protocol
 from ._widths import display_width
@@ -227,6 +229,7 @@ _MODULES_LOADED_LATER = {
         "Recorder",
         "Recording",
         "feed",
+        "files_touched",
         "read_recording",
     ),
     "_storage": (
@@ -298,6 +301,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Event",
     "FailedRequest",
     "Fields",
+    "FileTouched",
     "Finding",
     "Frame",
     "Handler",
@@ -404,7 +408,9 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "escape",
     "escape_html",
     "feed",
+    "files_touched",
     "first_difference",
+    "handle_text_files",
     "load",
     "loads",
     "position",

@@ -60,6 +60,10 @@ class Reader:
         # No condition: what interrupts one leaves its lock held, or lets go of it twice.
         self._lock = threading.RLock()
 
+    def __repr__(self) -> str:
+        state = "closed" if self._is_closed else "pending" if self.pending else "waiting"
+        return f"<Reader of {self.session_id!r}, {state}>"
+
     @property
     def pending(self) -> bool:
         """Whether there is a step to take."""

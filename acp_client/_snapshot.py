@@ -113,6 +113,11 @@ class ToolCall(Struct, frozen=True, gc=False):
         return CANCELLED if self.cancel_marked else self.reported_status
 
     @property
+    def terminal_ids(self) -> tuple[str, ...]:
+        """The ids of the terminals that the content shows, in order."""
+        return tuple(item.terminal_id for item in self.content if isinstance(item, wire.Terminal))
+
+    @property
     def is_finished(self) -> bool:
         """Whether the effective status is `completed`, `failed` or `cancelled`."""
         return self.status in FINISHED
@@ -344,6 +349,24 @@ class Snapshot(Struct, frozen=True, weakref=True):
             many: Any = getattr(self, name)
             said += [f"{len(many)} {name}"] if many else []
         return f"Snapshot({_abridged(self.session_id)}, {', '.join(said)})"
+
+    @property
+    def unfinished_tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls whose effective status is not final, in order."""
+        calls = (entry for entry in self.entries if isinstance(entry, ToolCall))
+        return tuple(call for call in calls if not call.is_finished)
+
+    def tool_calls_showing(self, terminal_id: str) -> tuple[ToolCall, ...]:
+        """Return the tool calls whose content shows a terminal, in order."""
+        calls = (entry for entry in self.entries if isinstance(entry, ToolCall))
+        return tuple(call for call in calls if terminal_id in call.terminal_ids)
+
+    def terminals_of(self, tool_call_id: str) -> tuple[Terminal, ...]:
+        """Return the terminals that a tool call shows, as far as they are known."""
+        call = self.entries.tool_call(tool_call_id)
+        shown = () if call is None else call.terminal_ids
+        found = (self.terminals.get(terminal_id) for terminal_id in shown)
+        return tuple(terminal for terminal in found if terminal is not None)
 
     @property
     def plans(self) -> Plans:

@@ -159,6 +159,11 @@ class Store(ClientCalls):
         if self._busy != threading.get_ident():
             self._busy = None  # who was in the middle of a call is not in this process
 
+    def __repr__(self) -> str:
+        sessions, phase = len(self._sessions), self._connection.phase
+        problems = self._problem_counts.total()
+        return f"<Store {self.protocol} {phase}, {sessions} sessions, {problems} problems>"
+
     # --- What can be read ---
 
     @property

@@ -81,6 +81,10 @@ class Subscription:
         self._begins_anew: set[str] = set()
         self._is_closed = False
 
+    def __repr__(self) -> str:
+        what = "all sessions" if self.session_id is None else repr(self.session_id)
+        return f"<Subscription to {what}, {'closed' if self._is_closed else 'open'}>"
+
     @property
     def closed(self) -> bool:
         """Whether no more calls will be made."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import click
 
+from .._connection import connection_document
 from .._json import encode
 from .._limits import Limits
 from .._recordings import Feeder, Frame, Recording, Stop
@@ -51,6 +52,7 @@ def show_documents(file: str, wish: Wish) -> None:
     document = {
         "sessions": [raw_document(snapshot) for snapshot in _chosen(played.store, wish.session)],
         "problems": [attrs.asdict(problem) for problem in played.store.problems],
+        "connection": connection_document(played.store.connection),
     }
     print_json(document)
     played.raise_if_interrupted()

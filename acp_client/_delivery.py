@@ -48,10 +48,6 @@ class Delivery(Struct, frozen=True, eq=False):
         empty = Snapshot(snapshot.session_id)
         return cls(snapshot.session_id, empty, snapshot, origin, is_first=True)
 
-    def __repr__(self) -> str:
-        first = ", first" if self.is_first else ""
-        return f"<Delivery of {self.session_id!r}, {self.origin}{first}>"
-
     @property
     def changes(self) -> tuple[Change, ...]:
         """What leads a renderer from `old` to `new`."""

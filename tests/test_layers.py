@@ -27,13 +27,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _errors _limits _value _locks _json _text _version _sequence_diff wire
         _widths _persistent _items _keyed _grown_text
         _terminal_text
-<<<<<<< HEAD
         _typed _jsonrpc _lenient _lenient_containers _lenient_scalars _decode _framing
-        _content _terminal_output _lifecycles _client_state _forms _snapshot _events
-=======
-        _typed _jsonrpc _lenient _lenient_scalars _decode _framing
         _content _terminal_output _lifecycles _client_state _forms _snapshot _files_touched _events
->>>>>>> 1a3aef3 (Ship handlers of text files, queries of a session, and the connection in the printed document)
         _prompts _outgoing _changes _continuation _compare _memory
         _session_draft _entity_drafts _patches _fact_reducer _reducer
         _chunk_runs _requests _conversation _connection _v1 _versions _storage

@@ -11,7 +11,7 @@ from typing import Any
 import acp
 
 
-class Parrot(acp.Agent):
+class Parrot:
     """Answers each prompt with its own text, a word at a time."""
 
     def __init__(self) -> None:
@@ -38,4 +38,5 @@ class Parrot(acp.Agent):
 
 
 if __name__ == "__main__":
-    asyncio.run(acp.run_agent(Parrot()))
+    agent: Any = Parrot()  # it has what this conversation needs of an `acp.Agent`
+    asyncio.run(acp.run_agent(agent))

@@ -31,7 +31,8 @@ from rich_session import rich_snapshot
 from strategies import Choices
 from test_store import compare
 from toy_renderer import ToyRenderer, drawn
-from traffic import chunk, event, snapshots, text, update_line
+from traffic import chunk, event, replayed, snapshots, text, update_line
+from v1_comparison import compare as compare_v1
 
 import acp_client
 from acp_client import Limits, Problem, RecordingError, Snapshot, Store, StoredSnapshotError
@@ -252,6 +253,14 @@ def sessions(data: bytes) -> None:
             assert_usable(snapshot)
 
 
+def v1_sessions(data: bytes) -> None:
+    """Follow a session of v1 as a second implementation does, and keep what it comes to."""
+    frames = strategies.v1_frames(60, [tuple(cut(data, STEP))])
+    compare_v1(frames, None)
+    for snapshot in snapshots(replayed(frames, "v1")):
+        assert_usable(snapshot)
+
+
 def _raise(error: Exception) -> None:
     raise error
 
@@ -367,6 +376,29 @@ class _Client:
         offered = [option.option_id for one in asked for option in one.options]
         self.store.answer_permission(session, request, choices.pick((*offered, None, "none")))
 
+    def elicited(self, choices: Choices) -> None:
+        session = choices.pick((None, self.session(choices)))
+        known = session in self.store.sessions
+        holder: Any = self.store.snapshot(session) if session and known else self.store.connection
+        request = choices.pick((*[one.request_id for one in holder.elicitations], 0, "e"))
+        content: Any = choices.pick((None, {}, {"k": "x"}, {"k": 1, "l": [2]}, 5))
+        action: Any = choices.pick(("accept", "decline", "cancel", "other"))
+        self.store.answer_elicitation(session, request, action, content)
+
+    def manage(self, choices: Choices) -> None:
+        session = self.session(choices)
+        outgoing: list[Callable[[], object]] = [
+            lambda: self.store.resume_session(session, "/", replay=choices.one_in(2)),
+            lambda: self.store.close_session(session),
+            lambda: self.store.list_sessions(),
+            lambda: self.store.set_config_option(session, "a", choices.one_in(2)),
+            lambda: self.store.cancel_tool_call(session, choices.pick("abc")),
+            lambda: self.store.cancel_terminal(session, choices.pick("abc")),
+            lambda: self.store.request("_x/y", {"k": choices.below(3)}),
+        ]
+        choices.pick(outgoing)()
+        assert self.store.data_to_send().endswith(b"\n")
+
     def subscribe(self, choices: Choices) -> None:
         session = choices.pick((None, self.session(choices)))
         select = choices.pick((None, lambda snapshot: snapshot.plans, len_of_entries))
@@ -428,8 +460,9 @@ NOTICE = event("notice", severity="info", title="n")
 
 _CALLS = (
     *[_Client.talk] * 10, _Client.prompt, _Client.prompt, _Client.cancel, _Client.answer,
-    _Client.answer, _Client.subscribe, _Client.leave, _Client.read, _Client.take, _Client.end,
-    _Client.torn, _Client.look, _Client.forget, _Client.measure,
+    _Client.answer, _Client.elicited, _Client.manage, _Client.manage, _Client.subscribe,
+    _Client.leave, _Client.read, _Client.take, _Client.end, _Client.torn, _Client.look,
+    _Client.forget, _Client.measure,
 )  # fmt: skip
 
 
@@ -560,6 +593,7 @@ TARGETS = {
         receive, st.builds(_joined, _heads, _lines), _with_head(2, _made_lines), "lines"
     ),
     "sessions": Target(sessions, _tapes, _tape_of(24), "steps"),
+    "v1_sessions": Target(v1_sessions, _tapes, _tape_of(24), "steps"),
     "recordings": Target(
         recordings, st.one_of(_recordings, st.binary(max_size=300)), _made_recording, "lines"
     ),

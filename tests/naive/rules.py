@@ -21,5 +21,5 @@ ALL = frozenset(
         "withdrawn",  # -32800 is no rejection
     }
 )
-LANDED_V1: frozenset[str] = ALL - {"answers", "depth"}
-LANDED: frozenset[str] = ALL - {"answers", "depth"}
+LANDED_V1: frozenset[str] = ALL - {"answers"}
+LANDED: frozenset[str] = ALL - {"answers"}

@@ -26,7 +26,7 @@ from .junk import INERT_JUNK, JUNK, junk_line
 from .messages import notification
 from .steps import session_frames, step
 from .update_builders import UNKNOWN, VARIANTS
-from .v1_sessions import v1_sessions
+from .v1_sessions import v1_frames, v1_sessions
 from .writing import TOKENS, encode
 
 __all__ = [
@@ -56,5 +56,6 @@ __all__ = [
     "step_tapes",
     "update_lists",
     "updates",
+    "v1_frames",
     "v1_sessions",
 ]

@@ -82,7 +82,7 @@ INERT: dict[str, Callable[[Choices], bytes]] = {
     "torn": lambda choices: cut(choices, _update_line(choices)),
     "binary": _binary,
     "not a number": lambda choices: _token_line(choices, "not a number", "infinity", "no number"),
-    "too deep": lambda choices: _token_line(choices, "1100 levels", "1100 objects"),
+    "too deep": lambda choices: _token_line(choices, "300 levels", "300 objects"),
     "two messages": lambda choices: _update_line(choices) * 2,
     "unlabelled": _unlabelled,
 }
@@ -96,7 +96,7 @@ _LIVE: dict[str, Callable[[Choices], bytes]] = {
     "huge number": lambda choices: _token_line(
         choices, "infinite", "negative infinite", "400 digits"
     ),
-    "deep": lambda choices: _token_line(choices, "900 levels", "900 objects"),
+    "deep": lambda choices: _token_line(choices, "200 levels", "200 objects"),
     "odd number": lambda choices: _token_line(choices, "underflow", "minus zero", "exponent"),
 }
 ALL_JUNK = INERT | _LIVE

@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import LANDED_V1
-from naive.v1 import NaiveV1
 from strategies import Frame, v1_sessions
-from traffic import documents
-
-from acp_client import Store, wire
+from v1_comparison import compare
 
 LOSS = st.none()
-NOT_YET = ("configOptions",)
-"""Parts of the document in which the two are known to differ."""
-
-
-def parts(sessions: list[Any]) -> list[Any]:
-    """Return the parts of the documents that are compared."""
-    return [
-        {key: value for key, value in session.items() if key not in NOT_YET} for session in sessions
-    ]
-
-
-def compare(frames: list[Frame], lost_at: int | None) -> None:
-    """Feed frames to both, and compare at a loss and at the end."""
-    store, second = Store(protocol="v1", observer=True), NaiveV1(rules=LANDED_V1)
-    for number, frame in enumerate(frames, 1):
-        if number == lost_at:
-            assert parts(documents(store)) == parts(second.document()["sessions"])
-            store.disconnect(wire.Error(-1, "gone"))
-            second.disconnect({"code": -1, "message": "gone"})
-            assert parts(documents(store)) == parts(second.document()["sessions"])
-        if frame.sent:
-            store.sent(frame.data + b"\n")
-            second.sent(frame.data)
-        else:
-            store.receive(frame.data + b"\n")
-            second.receive(frame.data)
-    document = second.document()
-    assert parts(documents(store)) == parts(document["sessions"])
-    kinds = [problem.kind for problem in store.problems]
-    assert kinds == [problem["kind"] for problem in document["problems"]]
 
 
 @settings(max_examples=200)

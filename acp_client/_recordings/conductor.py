@@ -26,7 +26,7 @@ class HopTrace:
         )
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
-        """Give what the client wrote or was sent; pass over the other hops, and what is not ACP."""
+        """Return what the client wrote or was sent; pass over other hops and protocols."""
         client: str | None = None
         for number, data in values:
             try:

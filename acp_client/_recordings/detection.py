@@ -2,8 +2,8 @@
 
 Each attempt is a layout with the formats that it can hold. The first value that some format
 recognises decides; nothing is ever decided by a name of a file, or by what is merely likely. Before
-that value there may be headers, and lines that are no JSON (what an agent says while it starts),
-but not many of those: a page of prose with a message in it is no recording.
+that value there may be headers, and lines that are not JSON (what an agent says while it starts),
+but not many of those: a page of prose with a message in it is not a recording.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .log_lines import entries
 from .markdown import FENCE
 
 _MOST_WORDS: Final = 20
-"""How many lines that are no JSON may come before the first message."""
+"""How many lines that are not JSON may come before the first message."""
 
 _MOST_VALUES: Final = 1000
 """How many values may come before the first that is recognised."""

@@ -10,9 +10,9 @@ inferred, in this order:
    in a recording of one side the other's requests are missing and ids coincide.
 3. *Id.* A response goes to the side whose request with that id is open, so the other wrote it. If
    both have one open, or none, or no message of the client has been seen, it is the agent's.
-4. Everything else, also what is no JSON, is the agent's: its output is what people record.
+4. Everything else, also what is not JSON, is the agent's: its output is what people record.
 
-A batch goes by the first of its messages that tells.
+A batch goes by the first of its messages for which one of these decides.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ Id = int | float | str | bytes
 
 
 def word_sent(word: str) -> bool | None:
-    """Tell whether a recorder's word for a direction means that the client wrote the message."""
+    """Return whether a recorder's word for a direction means that the client wrote the message."""
     letters = _NO_LETTER.sub("", word.lower().translate(_ARROWS))
     return _SIDES.get(_REPEATED.sub(r"\1", letters))
 
 
 def method_sent(method: str) -> bool | None:
-    """Tell whether the client calls this method; None if it is not known whose it is."""
+    """Return whether the client calls this method; None if it is not known whose it is."""
     if method in METHODS:
         caller = METHODS[method].caller
         return None if caller == "both" else caller == "client"
@@ -97,7 +97,7 @@ def method_sent(method: str) -> bool | None:
 
 
 def method_of(message: Members) -> str | None:
-    """Give the method of a message: None if it has none, empty if it is no string."""
+    """Return the method of a message: None if it is absent, empty if it is not a string."""
     if "method" not in message:
         return None
     try:
@@ -153,7 +153,7 @@ class Directions:
         self._client_seen = False
 
     def sent(self, data: bytes) -> bool:
-        """Tell whether the client wrote this; to be asked for every message, in order."""
+        """Return whether the client wrote this; call it with every message, in order."""
         try:
             if data.startswith(b"["):
                 return self._batch_sent(elements(data))
@@ -163,8 +163,8 @@ class Directions:
 
     def _batch_sent(self, batch: list[msgspec.Raw]) -> bool:
         objects = [text for text in map(bytes, batch) if text.startswith(b"{")]
-        told = [self._message_sent(members(text)) for text in objects]
-        return next((sent for sent in told if sent is not None), False)
+        sides = [self._message_sent(members(text)) for text in objects]
+        return next((sent for sent in sides if sent is not None), False)
 
     def _message_sent(self, message: Members) -> bool | None:
         """Return who wrote one message, None if it is not clear; note what opens or closes."""
@@ -207,7 +207,7 @@ class Directions:
 
 
 def _result_sent(message: Members) -> bool | None:
-    """Tell by the keys of its result whether the client wrote a response; None if they do not."""
+    """Return whether the client wrote a response, by the keys of its result, or None."""
     result = bytes(message["result"]) if "result" in message else b""
     if not result.startswith(b"{"):
         return None
@@ -218,7 +218,7 @@ def _result_sent(message: Members) -> bool | None:
 
 
 def _id(raw: msgspec.Raw) -> Id:
-    """Give an id as something that compares as JSON-RPC ids do: 1.0 is 1, "1" is not."""
+    """Return an id as something that compares as JSON-RPC ids do: 1.0 is 1, "1" is not."""
     text = bytes(raw)
     found = value(text)
     return found if isinstance(found, str | int | float) and not isinstance(found, bool) else text

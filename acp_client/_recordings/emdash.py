@@ -46,7 +46,7 @@ class Callbacks:
             return False
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
-        """Give the messages that each callback stands for."""
+        """Return the messages that each callback stands for."""
         transcript = _Transcript()
         for number, data in values:
             try:
@@ -73,7 +73,7 @@ class _Transcript:
         self._output: dict[bytes, list[str]] = {}  # by terminal
 
     def messages(self, event: Members, is_head: bool) -> list[Written]:
-        """Give the messages that a callback stands for; KeyError if it lacks what they need."""
+        """Return the messages that a callback stands for; KeyError if it lacks what they need."""
         session = text_of(event, "sessionId")
         self.session = session or self.session
         if is_head:
@@ -81,7 +81,7 @@ class _Transcript:
         return _CALLBACKS[string(bytes(event["kind"]))](self, event)
 
     def created(self, meta: Members) -> list[Written]:
-        """Tell, from the head, how the session began."""
+        """Return how the session began, from the head."""
         modes = text_of(meta, "initialModes") or b""
         result = _object(
             sessionId=self.session,
@@ -97,14 +97,14 @@ class _Transcript:
         return made
 
     def prompt(self, event: Members) -> list[Written]:
-        """Tell that the client sent a prompt."""
+        """Return what says that the client sent a prompt."""
         request = self._request_id()
         self._prompts.setdefault(self.session, deque()).append(request)
         params = _object(sessionId=self.session, prompt=bytes(event["content"]))
         return [(True, message(id=request, method=b'"session/prompt"', params=params))]
 
     def prompt_result(self, event: Members) -> list[Written]:
-        """Tell that the agent answered the oldest open prompt."""
+        """Return what says that the agent answered the oldest open prompt."""
         open_prompts = self._prompts.get(self.session)
         if not open_prompts:
             raise KeyError("prompt")
@@ -112,11 +112,11 @@ class _Transcript:
         return [(False, message(id=open_prompts.popleft(), result=result))]
 
     def session_update(self, event: Members) -> list[Written]:
-        """Tell that the agent sent an update."""
+        """Return what says that the agent sent an update."""
         return [(False, update_notification(self.session, bytes(event["update"])))]
 
     def permission_request(self, event: Members) -> list[Written]:
-        """Tell that the agent asked, and the client chose an option or none."""
+        """Return what says that the agent asked, and the client chose an option or none."""
         params = bytes(event["request"])
         if "sessionId" not in members(params):
             params = b'{"sessionId":%s,%s' % (self.session, params.strip()[1:])
@@ -129,54 +129,54 @@ class _Transcript:
         return self._answered("session/request_permission", params, _object(outcome=outcome))
 
     def file(self, event: Members) -> list[Written]:
-        """Tell that the agent read or wrote a file, though not what it holds."""
+        """Return what says that the agent read or wrote a file, though not what it holds."""
         write = string(bytes(event["kind"])) == "fs_write"
         method = b'"fs/write_text_file"' if write else b'"fs/read_text_file"'
         params = _object(sessionId=self.session, path=bytes(event["path"]))
         return [(False, message(id=self._agent_id(), method=method, params=params))]
 
     def terminal_created(self, event: Members) -> list[Written]:
-        """Tell that the agent started a command in a terminal of the client."""
+        """Return what says that the agent started a command in a terminal of the client."""
         params = _object(sessionId=self.session, **_pick(event, "command", "args", "cwd"))
         return self._answered("terminal/create", params, _object(**_pick(event, "terminalId")))
 
     def terminal_output(self, event: Members) -> list[Written]:
-        """Keep a piece of output; the protocol tells it whole, so it waits for the end."""
+        """Keep a piece of output; the protocol has it whole, so it waits for the end."""
         output = self._output.setdefault(bytes(event["terminalId"]), [])
         output.append(string(bytes(event["chunk"])))
         return []
 
     def terminal_exit(self, event: Members) -> list[Written]:
-        """Tell that the command ended."""
+        """Return what says that the command ended."""
         status = _object(**_pick(event, "exitCode", "signal"))
         params = self._terminal(event)
         return [
             *self._answered("terminal/wait_for_exit", params, status),
-            *self._told_output(event, status),
+            *self._whole_output(event, status),
         ]
 
     def terminal_released(self, event: Members) -> list[Written]:
-        """Tell that the agent let a terminal go."""
+        """Return what says that the agent let a terminal go."""
         released = self._answered("terminal/release", self._terminal(event), b"{}")
-        return [*self._told_output(event, None), *released]
+        return [*self._whole_output(event, None), *released]
 
     def config_option_set(self, event: Members) -> list[Written]:
-        """Tell that the client chose a value of an option."""
+        """Return what says that the client chose a value of an option."""
         params = _object(sessionId=self.session, **_pick(event, "configId", "value"))
         result = _object(configOptions=text_of(event, "responseConfigOptions"))
         return self._asked("session/set_config_option", params, result)
 
     def mode_set(self, event: Members) -> list[Written]:
-        """Tell that the client chose a mode."""
+        """Return what says that the client chose a mode."""
         params = _object(sessionId=self.session, modeId=bytes(event["modeId"]))
         return self._asked("session/set_mode", params, b"{}")
 
-    def _told_output(self, event: Members, status: bytes | None) -> list[Written]:
+    def _whole_output(self, event: Members, status: bytes | None) -> list[Written]:
         pieces = self._output.pop(bytes(event["terminalId"]), None)
         if pieces is None:
             return []
-        told = _object(output=quoted("".join(pieces)), truncated=b"false", exitStatus=status)
-        return self._answered("terminal/output", self._terminal(event), told)
+        output = _object(output=quoted("".join(pieces)), truncated=b"false", exitStatus=status)
+        return self._answered("terminal/output", self._terminal(event), output)
 
     def _terminal(self, event: Members) -> bytes:
         return _object(sessionId=self.session, terminalId=bytes(event["terminalId"]))

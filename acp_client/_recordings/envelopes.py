@@ -1,8 +1,8 @@
 """Formats whose values hold a message, and perhaps a direction and a time, each under a key.
 
 Most recorders write something of this kind, so a format is little more than the names of a few
-keys. The words for the direction are told apart by one vocabulary for all of them; where a value
-has none, the direction is inferred from the messages, as in a raw stream.
+keys. One vocabulary has the words for the direction; where a value has no such word, the direction
+is inferred from the messages, as in a raw stream.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def written(found: Members, key: str) -> bytes:
 
 
 def with_raw(found: Members, key: str) -> bytes:
-    """Return a message of our own format; what was no JSON is there as `rawBase64` and `raw`."""
+    """Return a message of our own format; what was not JSON is there as `rawBase64` and `raw`."""
     text = bytes(found[key])
     if text != b"null":
         return text
@@ -40,7 +40,7 @@ def with_raw(found: Members, key: str) -> bytes:
         try:
             return base64.b64decode(string(bytes(found["rawBase64"])), validate=True)
         except ValueError:
-            pass  # the readable form beside it loses only bytes that are no text
+            pass  # the readable form beside it loses only bytes that are not text
     return written(found, "raw") if "raw" in found else text
 
 

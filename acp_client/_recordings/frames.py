@@ -41,7 +41,7 @@ class Frame:
 
 @attrs.define
 class Tally:
-    """What was noticed while reading: values that were no messages, and an end that is torn."""
+    """What was noticed while reading: values that were not messages, and an end that is torn."""
 
     passed_over: int = 0
     torn: bool = False
@@ -56,7 +56,7 @@ class Reader(Protocol):
     """Recognises the values of a format, and turns them into frames."""
 
     def recognises(self, data: bytes, found: Members) -> bool:
-        """Return whether a value is of this format; `found` is empty if it is no object."""
+        """Return whether a value is of this format; `found` is empty if it is not an object."""
         ...
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:

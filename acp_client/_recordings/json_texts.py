@@ -49,7 +49,7 @@ ARRAY: Final = Nesting(1)
 
 
 def texts(read: Callable[[int], bytes], nesting: Nesting, tally: Tally) -> Iterator[Value]:
-    """Give the texts of a stream, numbered from 1, without line feeds; the head is number 0."""
+    """Return the texts of a stream, numbered from 1, without line feeds; the head is number 0."""
     scanner = _Scanner(read, nesting, tally)
     number = 0
     for is_head, text in scanner.scan():
@@ -73,7 +73,7 @@ class _Scanner:
         self._in_head = False
 
     def scan(self) -> Iterator[tuple[bool, bytes]]:
-        """Give each text that is wanted, with whether it is the head."""
+        """Return each text that is wanted, with whether it is the head."""
         while True:
             found = self._next_bracket() if self._start is None else self._last_bracket()
             if found is None:
@@ -131,7 +131,7 @@ class _Scanner:
         self._depth += 1
 
     def _close(self) -> bytes:
-        """Leave a bracket; give the text that ends with it, if one does."""
+        """Leave a bracket; return the text that ends with it, if one does."""
         self._depth -= 1
         nesting = self._nesting
         if self._start is not None and self._depth == (1 if self._in_head else nesting.depth):
@@ -143,7 +143,7 @@ class _Scanner:
         return b""
 
     def _key(self) -> str:
-        """Give the key of the member whose value begins here."""
+        """Return the key of the member whose value begins here."""
         start, end = self._gap
         before = self._buffer[start:end].rstrip(BLANKS).removesuffix(b":").rstrip(BLANKS)
         return before[before.rfind(b'"', 0, -1) + 1 : -1].decode("utf-8", "replace")

@@ -75,7 +75,7 @@ class RawMessages:
         return is_message(found if found else _first_of_batch(data))
 
     def frames(self, values: Iterable[Value], tally: Tally) -> Iterator[Frame]:
-        """Pass every value on, also what is no JSON."""
+        """Pass every value on, also what is not JSON."""
         sent = Directions().sent
         for number, data in values:
             yield Frame(number, not data.startswith(_UPDATE) and sent(data), data)
@@ -113,7 +113,7 @@ class Unframed:
 
 
 def framed(found: Members, data: bytes) -> bytes | None:
-    """Return a message in its JSON-RPC frame; None for what is no message."""
+    """Return a message in its JSON-RPC frame; None for anything else."""
     if "jsonrpc" in found or data.startswith(b"["):
         return data
     if "method" in found or is_message(found):

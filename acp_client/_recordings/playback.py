@@ -9,7 +9,7 @@ As long as it is not known which version of the protocol the recording is in, fr
 first one that shows it decides for all of them, see `protocol_detection`.
 
 A raw stream that is cut off ends in an unterminated line. It is fed as one, so that the store can
-tell it from a line that is wrong.
+distinguish it from a line that is wrong.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Feeder:
         self._torn = torn
 
     def flush(self) -> None:
-        """Feed what was taken, but for a last line that is cut off: more of it may come."""
+        """Feed what was taken, except a last line that is cut off: more of it may come."""
         self._release()
         if not self._torn:
             self._feed_run(b"\n")
@@ -168,7 +168,7 @@ class Player:
     Likewise, `player.play(until=player.line + 1)` goes line by line.
 
     What the store would ask the agent or answer it while a recording is played is not sent: it was
-    answered then. Raises `InvalidValueError` for what is no store or no recording.
+    answered then. Raises `InvalidValueError` for anything but a store and a recording.
     """
 
     def __init__(self, store: Store, recording: Recording) -> None:

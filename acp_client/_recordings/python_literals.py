@@ -1,7 +1,7 @@
 """Python literals to JSON: what `print` shows of a message that was parsed.
 
 The text is translated token by token and never evaluated; no nesting can exhaust it, and numbers
-stay as they were written. What is no literal of JSON's kinds (a set, bytes, a name) is refused.
+stay as they were written. Other literals (a set, bytes) and names are refused.
 """
 
 from __future__ import annotations

@@ -76,9 +76,9 @@ def read_recording(
 
     A file is opened here, and closed when the recording is dropped; a stream stays the caller's.
     `format` is a name of a format, for a recording that is not recognised. Raises `RecordingError`
-    for what is no recording (where a format was given, at its end), for traffic of another
-    protocol, and for a file that cannot be opened; `InvalidValueError` for what is neither a path
-    nor a binary stream.
+    for a file that is not a recording (where a format was given, at its end), for traffic of
+    another protocol, and for a file that cannot be opened; `InvalidValueError` for anything but a
+    path or a binary stream.
     """
     rows = FORMATS if format is None else (_named(format),)
     if not isinstance(source, str | os.PathLike):

@@ -1,6 +1,6 @@
 """Writing recordings: frames in our own format, and a recorder of one's own traffic.
 
-A line is `{"dir": "send" or "recv", "ts": milliseconds, "message": …}`; what was no JSON has
+A line is `{"dir": "send" or "recv", "ts": milliseconds, "message": …}`; what was not JSON has
 `"message": null` with `raw`, to read, and `rawBase64`, to be exact.
 """
 
@@ -37,7 +37,7 @@ class Recorder:
     frame to write, or None to leave it out; what it raises reaches the caller, and nothing is
     written. `clock` returns seconds since 1970. A message that is longer than the limit of a store
     by default is not recorded, but counted in `too_long`. All methods may be called from any
-    thread. Raises `InvalidValueError` for a file in text mode, or an object that is no file.
+    thread. Raises `InvalidValueError` for a file in text mode, or an object that is not a file.
     """
 
     def __init__(

@@ -23,12 +23,12 @@ _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def reader(stream: BinaryIO) -> Read:
-    """Give a function that reads what is there, without waiting for a whole block."""
+    """Return a function that reads what is there, without waiting for a whole block."""
     return cast("Read", getattr(stream, "read1", stream.read))
 
 
 def plain(stream: BinaryIO, tally: Tally) -> BinaryIO:
-    """Give the stream as it is, unpacked if it is gzip, as UTF-8 if it is UTF-16."""
+    """Return the stream as it is, unpacked if it is gzip, as UTF-8 if it is UTF-16."""
     read = reader(stream)
     head = b""
     while len(head) < len(_GZIP) and (more := read(BLOCK)):
@@ -43,7 +43,7 @@ def plain(stream: BinaryIO, tally: Tally) -> BinaryIO:
 
 
 def put_back(head: bytes, read: Read) -> BinaryIO:
-    """Give a stream that begins with bytes that were read before."""
+    """Return a stream that begins with bytes that were read before."""
     return io.BufferedReader(_Source(head, read), BLOCK)
 
 

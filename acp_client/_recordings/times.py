@@ -1,7 +1,7 @@
 """Time stamps as recorders write them, in seconds.
 
 Numbers say nothing of their unit. Where a format has one unit its row names it; elsewhere the
-size tells: a count of seconds since 1970 has ten digits now, one of milliseconds thirteen. A
+size decides: a count of seconds since 1970 has ten digits now, one of milliseconds thirteen. A
 small number is taken for milliseconds since the recording began.
 """
 

@@ -15,7 +15,7 @@ from .messages import message, text_of
 
 @attrs.frozen
 class CopiedLog:
-    """Zed's log as its copy button gives it: one array, results and errors under `params`."""
+    """Zed's log as its copy button writes it: one array, results and errors under `params`."""
 
     def recognises(self, data: bytes, found: Members) -> bool:
         """Take an object with both of the log's own keys."""
@@ -50,6 +50,6 @@ class CopiedLog:
 
 
 def _is_error(text: bytes) -> bool:
-    """Tell an error from a result by its keys; no result of the protocol has both of these."""
+    """Return whether this is an error, by its keys; no result of the protocol has both of these."""
     found = members_if_any(text)
     return {"code", "message"} <= found.keys() <= {"code", "message", "data"}

@@ -1,7 +1,7 @@
 """What the messages of a v2 connection mean, as events of its sessions and of the connection.
 
 Each message of either side becomes pairs of a session id and an event, in order (`Told`); a message
-that changes nothing gives none. The open requests of both sides are in `_requests`.
+that changes nothing has no pairs. The open requests of both sides are in `_requests`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Delivery`: what a renderer is told of one session: two snapshots, the changes, the origin."""
+"""`Delivery`: what a renderer gets of one session: two snapshots, the changes, the origin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Origin: TypeAlias = Literal["live", "replay", "local"]
-"""Where changes came from: what the agent does now, history that it tells again, or the client."""
+"""Where changes came from: what the agent does now, its history reported again, the client."""
 
 
 class Delivery(Struct, frozen=True, eq=False):
@@ -30,7 +30,7 @@ class Delivery(Struct, frozen=True, eq=False):
 
     `origin` says where the step came from. Steps that were joined to one are `replay` or `local` if
     all of them were, otherwise `live`. What was there already is `local`. A read in which a replay
-    ends is told as `replay` as a whole.
+    ends is `replay` as a whole.
     """
 
     __repr__ = short_repr

@@ -1,7 +1,7 @@
 """Client-side facts that a session's snapshot depends on.
 
 The reducer takes two kinds of events: the agent's session updates (see `wire.SessionUpdate`) and
-the facts here, which tell what the client sent, what was answered, and what became of the
+the facts here, which say what the client sent, what was answered, and what became of the
 connection. A `Store` makes them of the traffic it sees; a client with its own routing makes them
 itself.
 """
@@ -159,11 +159,11 @@ class OptionAnswered(Struct, frozen=True):
 
 
 class ReplayBegun(Struct, frozen=True):
-    """The client sent `session/resume` with `replayFrom`: the history will be told again."""
+    """The client sent `session/resume` with `replayFrom`: the history will be reported again."""
 
 
 class ReplayEnded(Struct, frozen=True):
-    """The replay's request was answered: what was told is the session now."""
+    """The replay's request was answered: what was reported is the session now."""
 
 
 class ReplayFailed(Struct, frozen=True):

@@ -1,11 +1,11 @@
 """Locks that nothing leaves locked: no exception of a signal handler, and no fork.
 
 `with lock` is all that it takes up to Python 3.13. Since 3.14 a signal handler may raise when the
-lock has been acquired and the block has not begun; then nobody would let go of it. So there,
+lock has been acquired and the block has not begun; then no one would release it. So there,
 whatever is raised, `let_go` looks whether the lock is held more often than before. `held` does that
 for a block; where its microsecond counts, the same is written out.
 
-In a forked process whoever held a lock is not there, so all are made anew.
+In a forked process whoever held a lock is not there, so all are made again.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def plain(value: Any) -> Any:
 
 
 def checked_content(content: Sequence[wire.ContentBlock]) -> tuple[wire.ContentBlock, ...]:
-    """Return the content of a prompt. Raises `InvalidValueError` for what is none."""
+    """Return the content of a prompt. Raises `InvalidValueError` for anything else."""
     if isinstance(content, str | bytes):
         raise InvalidValueError("a prompt is a list of content blocks, not a string")
     blocks = tuple(checked(content, Iterable, "a list of content blocks"))

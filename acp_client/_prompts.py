@@ -77,7 +77,7 @@ def answered(
 ) -> Prompts:
     """Settle the last pending prompt with a request id; without one nothing changes.
 
-    `is_echoed` tells whether a user message with an id exists.
+    `is_echoed` returns whether a user message with an id exists.
     """
     if isinstance(request_id, bool):  # it equals 0 or 1 to Python, and is no id
         return prompts
@@ -120,7 +120,7 @@ def settled(prompts: Prompts) -> Prompts:
 def restored(prompts: Prompts, before: Prompts, is_echoed: Callable[[str], bool]) -> Prompts:
     """Return the prompts after a replay that is undone, which began with those of `before`.
 
-    `is_echoed` tells whether a user message with an id exists in the entries from before.
+    `is_echoed` returns whether a user message with an id exists in the entries from before.
     """
     known = len(before)
     kept = {

@@ -4,8 +4,8 @@ A renderer that draws sixty times a second has no use for each of a thousand chu
 at most one step, from the snapshot that it last gave out to the newest. However late it is asked,
 the step leads to the newest snapshot, and it is one pair of snapshots, whatever came between.
 
-The store tells a reader of each batch while it holds its lock, so a reader is behind the store by
-no more than the batch in hand. Whoever waits is woken from there too, be it a thread or an event
+The store offers a reader each batch while it holds its lock, so a reader is behind the store by
+no more than the current batch. Whoever waits is woken from there too, be it a thread or an event
 loop; only the renderer's own `wake` is called like a subscriber, in turn and outside the lock.
 """
 
@@ -36,7 +36,7 @@ class Reader:
             draw(reader.take())
 
     The same on an event loop, with `wait_async` or simply `async for delivery in reader`. What
-    `take` gives first is what was there already, see `Delivery`.
+    `take` returns first is what was there already, see `Delivery`.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Reader:
         return Delivery(self.session_id, given, newest, origin)
 
     def wait(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
-        """Wait until there is a step to take, or an urgent one; tell whether there is.
+        """Wait until there is a step to take, or an urgent one; return whether there is.
 
         `timeout` is in seconds. A closed reader has no more to wait for. Raises `InvalidValueError`
         for a timeout that is no number.
@@ -166,7 +166,7 @@ class Reader:
     # --- The store's side ---
 
     def offer(self, step: Delivery) -> bool:
-        """Take note of a step; tell whether the renderer is to be woken."""
+        """Record a step; return whether the renderer is to be woken."""
         with held(self._lock):
             self._newest = step.new
             if not step.is_visible:
@@ -232,7 +232,7 @@ def _waker(loop: asyncio.AbstractEventLoop, sleeper: asyncio.Future[Any]) -> Cal
             sleeper.set_result(None)
 
     def wake() -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: no one waits any more
             loop.call_soon_threadsafe(finish)
 
     return wake

@@ -86,7 +86,7 @@ def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -
 def apply_all(
     snapshot: Snapshot, events: Iterable[facts.Event], *, limits: Limits = DEFAULT_LIMITS
 ) -> Snapshot:
-    """Return the snapshot after all events: what `apply` would give one by one, in less time.
+    """Return the snapshot after all events: what `apply` would return one by one, in less time.
 
     Raises `InvalidValueError` for something that is no event, or no snapshot.
     """
@@ -130,7 +130,7 @@ class Drafts:
         self.open: dict[str, Draft] = {}
 
     def draft(self, session_id: str) -> Draft:
-        """Return the draft of a session, a new one if nobody knows it."""
+        """Return the draft of a session, a new one if the session is not known."""
         draft = self.open.get(session_id)
         if draft is None:
             base = self._snapshots.get(session_id) or Snapshot(session_id)
@@ -281,8 +281,8 @@ _DIRECT: Final[dict[type, Callable[[Snapshot, Any, Limits], Snapshot | None]]] =
 }
 """What most updates are, for whoever applies them one by one (benchmark "one apply per update").
 
-Each gives what the function in `_ON_UPDATE` gives, or `None` where it does not apply; the law that
-`apply` folded is `apply_all` holds them to it.
+Each returns what the function in `_ON_UPDATE` leads to, or `None` where it does not apply; the law
+that `apply` folded is `apply_all` holds them to it.
 """
 
 _ON_UPDATE: Final[dict[type, Callable[[Draft, Any], None]]] = {

@@ -94,7 +94,7 @@ class ClientRequests:
         return [*failed, (None, RequestSent(request))]
 
     def close(self, request_id: wire.RequestId) -> ClientRequest | None:
-        """Remove the request that an answer belongs to; `None` if there is none."""
+        """Remove the request that an answer belongs to; `None` if it belongs to no request."""
         return self._open.pop(request_id, None)
 
     def supersede_replays(self, session_id: str) -> None:

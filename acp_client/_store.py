@@ -116,7 +116,7 @@ class Store(ClientCalls):
     Signal handlers and finalizers run in the middle of anything. They may read snapshots, and close
     subscriptions and readers; any other call raises `ReentryError` if it comes from within one of
     the same store. What is raised into a call (`KeyboardInterrupt`, `MemoryError`) leaves the store
-    usable and every snapshot true, but the read in hand is lost: `disconnect`, and resume.
+    usable and every snapshot true, but the bytes of that call are lost: `disconnect`, and resume.
 
     After a fork, the child may read what it inherits, and feed stores of its own.
 
@@ -219,7 +219,7 @@ class Store(ClientCalls):
     def _offered(self) -> Protocol:
         return self._chosen or "v2"
 
-    # --- Who is told of changes ---
+    # --- Subscribers and readers ---
 
     def subscribe(
         self,
@@ -230,18 +230,18 @@ class Store(ClientCalls):
     ) -> Subscription:
         """Call `callback` with the present snapshot, and then with what each batch changes.
 
-        The first `Delivery` about a session brings what is there already (of a session that nobody
-        knows, an empty snapshot), the next ones the steps from there: nothing falls between. A
+        The first `Delivery` about a session brings what is there already (of a session that is not
+        known, an empty snapshot), the next ones the steps from there: nothing falls between. A
         batch gives one call for each session that it changes. `session` is the id of the only one
-        to be told of; without it, all are, those to come included.
+        to follow; without it, all are followed, those to come included.
 
         With `select`, a function of a snapshot, only those batches count after which it returns
         another object: `select=lambda snapshot: snapshot.plans`.
 
         Calls are made in order and one at a time, by the thread that called the store, when the
         store's method is about to return. They never come within each other: what a callback does
-        to the store is told after it has returned. A callback that raises stops nobody, see
-        `on_callback_error`; its next call about that session brings a `Reset`, since nobody knows
+        to the store is delivered after it has returned. A callback that raises stops no other, see
+        `on_callback_error`; its next call about that session brings a `Reset`, since it is unknown
         what it drew. It is called no more once the subscription is closed.
         """
         _check_function(callback)
@@ -291,7 +291,7 @@ class Store(ClientCalls):
         """Take bytes that the agent wrote, cut anywhere. Never raises for what is in them.
 
         Problems name the line that they are in. Lines are counted from 1; `line` sets the number of
-        the line in hand, for whoever feeds part of a recording.
+        the next line, for whoever feeds part of a recording.
         """
         if line is not None and checked(line, int, "the number of a line") < 0:
             raise InvalidValueError(f"{line} is no number of a line")
@@ -301,7 +301,7 @@ class Store(ClientCalls):
             self._receive_lines(batch, self._received.feed(bytes(checked(data, _DATA, "bytes"))))
 
     def end(self) -> None:
-        """Take note that the agent's output ended: an unterminated last line is a message."""
+        """Record that the agent's output ended: an unterminated last line is a message."""
         with self._batch("live") as batch:
             line = self._received.end()
             if line is not None:
@@ -318,7 +318,7 @@ class Store(ClientCalls):
                 self._follow(batch, line, 0, sent=True)
 
     def disconnect(self, error: wire.Error | None = None) -> None:
-        """Take note that the connection is lost.
+        """Record that the connection is lost.
 
         Prompts that wait for an answer become `uncertain` (with `error`, if given), permission
         requests go, and each `on_answer` that waits gets an error. What was not written yet, and
@@ -658,7 +658,7 @@ class Store(ClientCalls):
             self._send(batch, error_line(request_id, error))
 
     def _publish(self, batch: _Batch, origin: Origin) -> None:
-        """Make the sessions what the batch made of them, and tell who follows them."""
+        """Publish what the batch made of the sessions and the connection."""
         before, news, prepared = self._sessions, dict[str, Snapshot](), Prepared([], [])
         batch.patch_sessions()
         drafts, connection = batch.drafts, batch.connection.freeze()

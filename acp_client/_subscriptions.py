@@ -1,11 +1,11 @@
-"""Who is told of changes, and how: subscribers and readers of one store.
+"""Who follows changes, and how: subscribers and readers of one store.
 
 The rules:
 
 - *Nothing falls between.* Reading the present snapshot and subscribing is one operation under the
   store's lock. The first call brings that snapshot, the next ones the batches after it.
 - *One call for each batch, session and subscriber.* A batch that changes nothing that can be seen
-  calls nobody.
+  makes no call.
 - *Outside the lock.* Batches are put into a queue while the store's lock is held, and callbacks are
   called when it is not. So a callback may wait for a thread that reads or feeds the store.
 - *In order, one at a time, never within each other.* The thread that called the store makes the
@@ -13,15 +13,15 @@ The rules:
   when it comes to them. A callback that calls the store finds the snapshots changed when the
   store's method returns; the calls about that come after its own has returned. So callbacks have
   to be faster than the batches come in; whoever cannot be, a screen for instance, has a `Reader`.
-- *Subscribing within a callback* gives the snapshot of that moment, in its turn in the queue.
+- *Subscribing within a callback* brings the snapshot of that moment, in its turn in the queue.
 - *Unsubscribing* is at once: calls that wait in the queue are not made. A call that another thread
   has begun is finished.
-- *A callback that raises* stops nobody else. The exception goes to `report`. What that raises
+- *A callback that raises* stops no other. The exception goes to `report`. What that raises
   itself, and what is no `Exception` (an interrupt from the keyboard), leaves the store's method at
   once; the calls that are left stay in the queue for the next one. Nobody knows what the callback
-  drew, so it is told of that session anew, with a `Reset`.
+  drew, so its next call about that session brings a `Reset`.
 - *An interrupt may come anywhere*, between any two instructions. So what can fail is done before a
-  session is changed, and the change and what is told of it are steps that nothing comes between.
+  session is changed, and the change and its deliveries are steps that nothing comes between.
 
 The library starts no thread.
 """
@@ -110,7 +110,7 @@ class Subscription:
             self._callback(delivery)
 
     def cut_short(self, delivery: Delivery) -> None:
-        """Take note of a call that raised: nobody knows what was drawn of it."""
+        """Record a call that raised: what was drawn of it is unknown."""
         self._begins_anew.add(delivery.session_id)
 
     def _is_selected(self, delivery: Delivery) -> bool:
@@ -168,7 +168,7 @@ class OneCall:
 
 
 class Prepared(Struct, frozen=True, eq=False):
-    """What is to be told of a batch: calls of subscribers, and steps for readers."""
+    """What a batch leads to: calls of subscribers, and steps for readers."""
 
     calls: list[Call]
     offers: list[tuple[Reader, Delivery]]
@@ -249,7 +249,7 @@ class Subscriptions:
     def prepare(
         self, prepared: Prepared, old: Snapshot | None, new: Snapshot, origin: Origin
     ) -> None:
-        """Prepare to tell what a batch makes of a session; `old` is `None` for a new one."""
+        """Prepare what a batch delivers about a session; `old` is `None` for a new one."""
         session_id = new.session_id
         subscribers, readers = self._concerned(session_id), self._alive(session_id)
         if old is new or not (subscribers or readers):
@@ -283,7 +283,7 @@ class Subscriptions:
                 self._readers[session_id] = kept
 
     def _concerned(self, session_id: str) -> Sequence[Subscription]:
-        """Return who is told of a session, in the order in which they subscribed."""
+        """Return the subscribers of a session, in the order in which they subscribed."""
         of_all = self._subscribers.get(None, ())
         of_one = self._subscribers.get(session_id, ())
         return sorted((*of_all, *of_one), key=_NUMBER) if of_all and of_one else of_all or of_one
@@ -366,5 +366,5 @@ def _remove(of_sessions: dict[K, tuple[T, ...]], session_id: K, one: T) -> None:
 
 
 def print_callback_error(error: Exception) -> None:
-    """Print an exception as the interpreter prints those that nobody catches."""
+    """Print an exception as the interpreter prints those that are not caught."""
     sys.excepthook(type(error), error, error.__traceback__)

@@ -69,19 +69,23 @@ def check(recording: Iterable[Frame], *, protocol: Protocol | None = None) -> li
             feeder.take(frame)
         feeder.end()
         checker = _Checker(store.protocol, complete=is_complete)
-        found = [*_agent_problems(store.problems), *checker.check(spool.frames())]
+        undecoded = [one for each in store.problems for one in _of_problem("agent", each)]
+        found = [*undecoded, *checker.check(spool.frames())]
     return sorted(found, key=lambda finding: finding.line)
 
 
-def _agent_problems(problems: Iterable[Problem]) -> Iterator[Finding]:
-    for problem in problems:
-        yield from _of_problem("agent", problem)
+_BY_PROBLEM: Final = {
+    (side, problem): next(rule for rule in RULES if rule.id == f"{side}/{name}")
+    for side in ("agent", "client")
+    for problem, name, _, _ in _PROBLEMS
+}
 
 
 def _of_problem(side: str, problem: Problem) -> Iterator[Finding]:
-    for rule in RULES:
-        if rule.when == f"problem {problem.kind}" and rule.id.startswith(side):
-            yield _finding(rule, problem.line, problem.path, problem.message)
+    """Return what a problem of decoding breaks; that a recording is cut off breaks nothing."""
+    rule = _BY_PROBLEM.get((side, problem.kind))
+    if rule is not None:
+        yield _finding(rule, problem.line, problem.path, problem.message)
 
 
 def _finding(rule: Rule, line: int, path: str, message: str) -> Finding:

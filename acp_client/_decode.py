@@ -94,21 +94,20 @@ def read_update(
     `unknown_first` says that it is likely of an unknown variant: to find that out by a refusal
     costs as much as decoding it (benchmark "unknown").
     """
-    if unknown_first:
-        return _read(decode_unknown, line) or _read(_decode_known, line)
-    found = _read(_decode_known, line)
-    return _read(decode_unknown, line) if found is None and _seems_unknown(line) else found
-
-
-def _read(decoder: Callable[[bytes], T], line: bytes) -> T | None:
+    unknown = _read_unknown(line) if unknown_first else None
+    if unknown is not None:
+        return unknown
     try:
-        return decoder(line)
+        return decode_update(line).params
+    except Refused:
+        return _read_unknown(line) if not unknown_first and _seems_unknown(line) else None
+
+
+def _read_unknown(line: bytes) -> UnknownUpdate | None:
+    try:
+        return decode_unknown(line)
     except Refused:
         return None
-
-
-def _decode_known(line: bytes) -> wire.UpdateSessionNotification:
-    return decode_update(line).params
 
 
 def _seems_unknown(line: bytes) -> bool:

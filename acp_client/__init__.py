@@ -37,6 +37,7 @@ from ._connection import (
 from ._content import ChunkMeta, ContentBlocks, ToolCallContents
 from ._decode import decode
 from ._delivery import Delivery, Origin
+from ._diffs import FileDiff, file_diff
 from ._errors import (
     AcpClientError,
     HandlerError,
@@ -301,6 +302,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "Event",
     "FailedRequest",
     "Fields",
+    "FileDiff",
     "FileTouched",
     "Finding",
     "Frame",
@@ -408,6 +410,7 @@ __all__ = [  # noqa: RUF022  # sorted as strings are
     "escape",
     "escape_html",
     "feed",
+    "file_diff",
     "files_touched",
     "first_difference",
     "handle_text_files",

@@ -28,7 +28,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _widths _persistent _items _keyed _grown_text
         _terminal_text
         _typed _jsonrpc _lenient _lenient_containers _lenient_scalars _decode _framing
-        _content _terminal_output _lifecycles _client_state _forms _snapshot _files_touched _events
+        _content _terminal_output _lifecycles _client_state _forms _snapshot _events
+        _diffs _files_touched
         _prompts _outgoing _changes _continuation _compare _memory
         _session_draft _entity_drafts _patches _fact_reducer _reducer
         _chunk_runs _requests _conversation _connection _v1 _versions _storage

@@ -9,10 +9,10 @@ import attrs
 import msgspec
 
 from .. import wire
+from .._diffs import FileDiff, file_diff
 from .._json import Json, nests_deeper
 from .._snapshot import Snapshot, Terminal
 from .._terminal_text import terminal_text
-from .._v1 import unified_diff
 from .._widths import truncate
 from .layout import (
     INDENT,
@@ -182,8 +182,17 @@ def _change(change: wire.DiffChange, layout: Layout) -> list[Span]:
 
 
 def _unknown_item(item: wire.Unknown, layout: Layout) -> list[Span]:
-    patch = unified_diff(item)
-    return raw_line("[unknown content]", item, layout) if patch is None else _patch(patch, layout)
+    diff = file_diff(item)
+    return raw_line("[unknown content]", item, layout) if diff is None else _old_diff(diff, layout)
+
+
+def _old_diff(diff: FileDiff, layout: Layout) -> list[Span]:
+    """Show a diff of v1."""
+    spans: list[Span] = []
+    if diff.line_endings is not None:
+        words = f"line endings: {f' {layout.glyphs.arrow} '.join(diff.line_endings)}"
+        spans += paragraph([(words, "warning")], layout)
+    return spans + _patch(diff.text, layout)
 
 
 def _patch(text: str, layout: Layout) -> list[Span]:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .. import wire
+from .._diffs import unified_diff
 from .._terminal_text import terminal_text
 from .._text import escape_html
-from .._v1 import unified_diff
 from .leaves import at, text_at
 
 Fields = dict[str, Any]

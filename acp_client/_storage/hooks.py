@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from .. import wire
 from .._content import ContentBlocks, ToolCallContents
 from .._decode import lenient_path
+from .._diffs import is_old_diff
 from .._json import Json, encode
 from .._terminal_output import OutputBytes
-from .._v1 import is_old_diff
 
 Hook: TypeAlias = Callable[[Any], Any]
 """What turns a value into its part of a document, or back."""

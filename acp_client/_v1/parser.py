@@ -14,9 +14,9 @@ import msgspec
 
 from .. import wire
 from .._decode import NOTHING, PartReader, each_message, read_message, within
+from .._diffs import is_old_diff
 from .._errors import Problem
 from . import shapes
-from .diffs import is_old_diff
 
 CONTENT: Final = "$.params.update.content"
 """Where the content is in the message that most updates come in."""

@@ -1,4 +1,4 @@
-"""Diffs in the shape of v1: what is one, and how it looks as a patch."""
+"""Diffs of both versions in one form, and how those of v1 look as a patch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_client import wire
-from acp_client._v1.diffs import is_old_diff, unified_diff
+from acp_client._diffs import FileDiff, file_diff, is_old_diff, unified_diff
 
 
 def diff(old: str | None, new: str | None, path: str = "/a", **more: Any) -> wire.Unknown:
@@ -102,7 +102,7 @@ def patched(before: str, patch: str) -> str:
 def test_a_patch_leads_from_the_old_text_to_the_new(old: str, new: str, is_long: bool) -> None:
     """What is rendered says exactly what changed, for long texts too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("acp_client._v1.diffs._MOST_COMPARISONS", -1 if is_long else 10**6)
+        patch.setattr("acp_client._diffs._MOST_COMPARISONS", -1 if is_long else 10**6)
         rendered = unified_diff(diff(old, new))
     assert rendered is not None
     assert (patched(old, rendered) if rendered else old) == new
@@ -114,7 +114,7 @@ def test_a_patch_is_one_to_other_programs(
     is_long: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The patch program takes what is rendered."""
-    monkeypatch.setattr("acp_client._v1.diffs._MOST_COMPARISONS", -1 if is_long else 10**6)
+    monkeypatch.setattr("acp_client._diffs._MOST_COMPARISONS", -1 if is_long else 10**6)
     old = "".join(f"line {at}\n" for at in range(40))
     new = old.replace("line 5\n", "").replace("line 30\n", "line thirty\nand more\n") + "end"
     file = tmp_path / "file"
@@ -138,3 +138,59 @@ def test_long_texts_cost_no_more_than_their_length() -> None:
     assert unified_diff(diff(f"{long}a\n{long}", f"{long}b\n{long}")) == (
         "--- /a\n+++ /a\n@@ -199998,7 +199998,7 @@\n x\n x\n x\n-a\n+b\n x\n x\n x\n"
     )
+
+
+FILE_DIFFS: dict[str, tuple[wire.ToolCallContent, FileDiff | None]] = {
+    "all line endings and a line": (
+        diff("a\r\nb\r\nc\r\n", "a\nB\nc\n"),
+        FileDiff(
+            (wire.DiffModify("/a"),),
+            "--- /a\n+++ /a\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n",
+            ("CRLF", "LF"),
+        ),
+    ),
+    "all line endings alone": (
+        diff("a\nb\n", "a\r\nb\r\n"),
+        FileDiff((wire.DiffModify("/a"),), "", ("LF", "CRLF")),
+    ),
+    "one line ending": (
+        diff("a\r\nb\n", "a\nb\n"),
+        FileDiff((wire.DiffModify("/a"),), "--- /a\n+++ /a\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n"),
+    ),
+    "a missing last newline": (
+        diff("a\n", "a"),
+        FileDiff(
+            (wire.DiffModify("/a"),),
+            "--- /a\n+++ /a\n@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n",
+        ),
+    ),
+    "a created file": (
+        diff(None, "a\n"),
+        FileDiff((wire.DiffAdd("/a"),), "--- /dev/null\n+++ /a\n@@ -0,0 +1,1 @@\n+a\n"),
+    ),
+    "an emptied file": (
+        diff("a\n", ""),
+        FileDiff((wire.DiffModify("/a"),), "--- /a\n+++ /a\n@@ -1,1 +0,0 @@\n-a\n"),
+    ),
+    "a deleted file": (
+        diff("a\n", None),
+        FileDiff((wire.DiffDelete("/a"),), "--- /a\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n"),
+    ),
+    "a diff of v2": (
+        wire.Diff((wire.DiffMove("/a", "/b"),), wire.DiffPatch("git_patch", "the patch")),
+        FileDiff((wire.DiffMove("/a", "/b"),), "the patch"),
+    ),
+    "a diff of v2 without a patch": (
+        wire.Diff((wire.DiffAdd("/a"),)),
+        FileDiff((wire.DiffAdd("/a"),)),
+    ),
+    "a terminal": (wire.Terminal("t"), None),
+    "an unknown item": (wire.Unknown({"type": "_x"}), None),
+}
+
+
+@pytest.mark.parametrize("case", FILE_DIFFS)
+def test_diffs_of_both_versions_have_one_form(case: str) -> None:
+    """What changed and its text are there whichever version a diff came in."""
+    item, expected = FILE_DIFFS[case]
+    assert file_diff(item) == expected

@@ -1,8 +1,8 @@
-"""Diffs as ACP v1 has them: a path, the old text and the new one.
+"""Diffs among the content of tool calls, in one form for both versions of the protocol.
 
-v2 has another content item under the same tag, which lists changes and may bring a patch. So an old
-diff is no `wire.Diff`: it is kept exactly as it came, as a raw `wire.Unknown` among the content of
-its tool call. `is_old_diff` recognises one, `unified_diff` renders one for whoever shows patches.
+v2 lists changes to files, and may bring a patch (`wire.Diff`). v1 has a path, the old text and the
+new one, under the same tag; such a diff is kept exactly as it came, as a raw `wire.Unknown`.
+`file_diff` gives the same of both: what changed, and a unified diff.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from .. import wire
-from .._json import encode
-from .._sequence_diff import common_length
+from msgspec import Struct
+
+from . import wire
+from ._json import encode
+from ._sequence_diff import common_length
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -36,22 +38,81 @@ def is_old_diff(item: Any) -> bool:
     )
 
 
-def unified_diff(item: wire.ToolCallContent, *, context: int = 3) -> str | None:
-    """Render a diff in the shape of v1 as a unified diff; `None` for any other content item.
+class FileDiff(Struct, frozen=True):
+    """What a diff changes, whichever version of the protocol it came in.
 
-    An old text that is absent is a new file, a new text that is absent a deleted one.
+    `changes` names the files and what happened to them. `text` is a unified diff of all of it,
+    empty where the agent brought none or nothing differs. `line_endings` is there where every line
+    ending of the file changed, from the first to the second: the text leaves that out.
+    """
+
+    changes: tuple[wire.DiffChange, ...]
+    text: str = ""
+    line_endings: tuple[str, str] | None = None
+
+
+def file_diff(item: wire.ToolCallContent, *, context: int = 3) -> FileDiff | None:
+    """Return a content item of a tool call as a diff; `None` if it is something else.
+
+    `context` is how many lines around a change the text of a v1 diff has.
+    """
+    if isinstance(item, wire.Diff):
+        return FileDiff(item.changes, item.patch.text if item.patch else "")
+    raw = item.value if isinstance(item, wire.Unknown) else None
+    if raw is None or not is_old_diff(raw):
+        return None
+    before, after = _texts(raw)
+    endings = _changed_endings(before, after)
+    if endings is not None and before is not None and after is not None:
+        before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
+    text = _unified(raw["path"], before, after, context)
+    return FileDiff((_change(raw["path"], before, after),), text, endings)
+
+
+def unified_diff(item: wire.ToolCallContent, *, context: int = 3) -> str | None:
+    """Return the patch from the old text of a v1 diff to the new one, line endings included.
+
+    Returns `None` for any other content item. An old text that is absent is a new file, a new text
+    that is absent a deleted one.
     """
     raw = item.value if isinstance(item, wire.Unknown) else None
     if raw is None or not is_old_diff(raw):
         return None
+    return _unified(raw["path"], *_texts(raw), context)
+
+
+def _texts(raw: dict[str, Any]) -> tuple[str | None, str | None]:
     before, after = raw.get("oldText"), raw.get("newText")
-    if after == "" and _says_deleted(raw):
-        after = None
-    path = _printable_path(raw["path"])
+    return before, None if after == "" and _says_deleted(raw) else after
+
+
+def _unified(path: str, before: str | None, after: str | None, context: int) -> str:
+    path = _printable_path(path)
     body = "".join(_marked(_body(_lines(before), _lines(after), context)))
     if not body:
         return ""
     return f"--- {_name(path, before)}\n+++ {_name(path, after)}\n{body}"
+
+
+def _change(path: str, before: str | None, after: str | None) -> wire.DiffChange:
+    if before is None:
+        return wire.DiffAdd(path)
+    return wire.DiffDelete(path) if after is None else wire.DiffModify(path)
+
+
+def _changed_endings(before: str | None, after: str | None) -> tuple[str, str] | None:
+    """Return the line endings of two texts if each has one kind of them, and not the same."""
+    kinds = _ending(before), _ending(after)
+    if None in kinds or kinds[0] == kinds[1]:
+        return None
+    return kinds  # type: ignore[return-value]  # neither is `None`
+
+
+def _ending(text: str | None) -> str | None:
+    """Return the one kind of line ending that a text has."""
+    feeds = (text or "").count("\n")
+    pairs = (text or "").count("\r\n")
+    return None if not feeds or pairs not in (0, feeds) else ("CRLF" if pairs else "LF")
 
 
 def _says_deleted(raw: dict[str, Any]) -> bool:

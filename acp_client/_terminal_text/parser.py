@@ -68,6 +68,8 @@ _INTERRUPTED: Final = "|".join(
     for introducer, within in ((r"\x1b\[", "[ -?]"), (r"\x9b", "[ -?]"), (r"\x1b", "[ -/]"))
 )
 
+_ALL_EFFECTIVE: Final = rf"(?:[^\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]++|{_EFFECTIVE})*+\Z"
+
 _INTRODUCERS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
 _BEGUN: Final = (
     rf"(?:\x1b\[|\x9b)[ -?]{{0,{_LONGEST_PARAMETERS + 1}}}+(?=[ -?]*+\Z)"
@@ -75,7 +77,9 @@ _BEGUN: Final = (
 )
 """What has to be kept of a sequence or string that is not finished."""
 
-_TOKEN: Final = rf"({_EFFECTIVE}|[^\x08\r\x1b\x9b]++|(?:\r[ -~]*+)++|\x08++)(?:(?<=[KX])\1)*+"
+_TOKEN: Final = (
+    rf"({_EFFECTIVE}|\r\x1b\[0?K|[^\x08\r\x1b\x9b]++|(?:\r[ -~]*+)++|\x08++)(?:(?<=[KX])\1)*+"
+)
 """What clears cells has no other effect the second time: it is a token with its repeats."""
 
 _REPEATED: Final = "KX"
@@ -139,6 +143,8 @@ def terminal_text(text: str) -> str:
 
 def _cleaned(text: str) -> tuple[str, str]:
     """Return text without what has no effect, and what is left of a sequence that it ends in."""
+    if compiled(_ALL_EFFECTIVE).match(text):  # rows that are rewritten all the time
+        return text, ""
     while compiled(_INTERRUPTED).search(text):
         text = compiled(_INTERRUPTED).sub(_uninterrupted, text)
     text = compiled(_WITHOUT_EFFECT).sub("", text)
@@ -166,6 +172,9 @@ def _read(row: Row, text: str) -> None:
             obey(row, number)
         elif part == "\r":
             row.cursor = 0
+        elif part in _RESTARTS:
+            row.erase()
+            row.cursor = 0
         elif part[0] == "\r":
             row.overwrite(part.split("\r")[1:])
         else:
@@ -173,6 +182,7 @@ def _read(row: Row, text: str) -> None:
 
 
 _CONTROLS: Final = "\b\x1b\x9b"
+_RESTARTS: Final = frozenset({"\r\x1b[K", "\r\x1b[0K"})
 _OBEYED: Final[dict[str, Callable[[Row, int], None]]] = {
     "C": Row.right,
     "D": Row.left,

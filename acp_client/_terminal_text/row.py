@@ -107,8 +107,10 @@ class Row:
         """Let the row go; the next one begins."""
         line = self.line()
         self.settled.append(line + end)
-        self.saved = min(max(self.reach - len(line), 0), COLUMNS)
-        self.erase()
+        left = self.saved + _EARNED * self.earned - len(line)
+        self.saved = 0 if left < 0 else left if left < COLUMNS else COLUMNS
+        self.cells = ""
+        self.marks = None
         self.cursor = self.earned = 0
 
     def end_line(self) -> None:
@@ -154,7 +156,7 @@ class Row:
             first, _, text = text.partition("\n")
             if first:
                 self.write(first)
-            self.end_line()
+            self.settle("\n")
             if "\n" not in text:
                 return text
         lines, line_feed, rest = text.rpartition("\n")
@@ -180,7 +182,9 @@ class Row:
             self._write_cells(self._cells_of(text[start : start + COLUMNS]))
 
     def _write_cells(self, cells: str) -> None:
-        if cells and self.cursor > len(self.cells):
+        if not cells:
+            return
+        if self.cursor > len(self.cells):
             self._fill()
         marks = self.marks  # of the cells for the next row too
         while self.cursor + len(cells) > COLUMNS:
@@ -207,7 +211,8 @@ class Row:
 
     def _fill(self) -> None:
         """Fill in blanks up to the cursor, or as far as the row reaches."""
-        self.cursor = max(min(self.cursor, self.reach), len(self.cells))
+        if self.cursor > self.reach:
+            self.cursor = max(self.reach, len(self.cells))
         self.cells = self.cells.ljust(self.cursor)
 
     def _before(self, column: int) -> str:

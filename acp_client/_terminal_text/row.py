@@ -304,7 +304,10 @@ class Row:
 
     def clear(self, part: int) -> None:
         """Obey CSI K: clear from the cursor on (0), up to it (1), or the whole row (2)."""
-        if part == 2 or (part == 1 and self.cursor + 1 >= len(self.cells)):
+        is_whole = (part == 0 and self.cursor == 0) or (
+            part == 1 and self.cursor + 1 >= len(self.cells)
+        )
+        if part == 2 or is_whole:
             self.erase()
         elif part == 1:
             self.cells = self._behind(self.cursor + 1).rjust(len(self.cells))

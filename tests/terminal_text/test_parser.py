@@ -300,6 +300,7 @@ def test_transcript_is_safe(data: bytes, columns: int) -> None:
 @example(b"\t" * 400 + b"\x1b[1K", [])
 @example("e\u0301\x1b[9G\u0301\n".encode() * 50, [])
 @example(b"\x1b[4000Gx" + "日".encode() * 99 + b"\r10%", [30])
+@example(b"\x9b5@\xcc\x81\r\x1b[K\x9b5@", [6])
 @example(b"x\x1b[D\x1b[900@" * 20, [])
 def test_text_is_not_much_longer_than_output(data: bytes, cuts: list[int]) -> None:
     """Ten characters for each byte are the most, whatever moves the cursor, however it is cut."""

@@ -18,6 +18,7 @@ A batch goes by the first of its messages for which one of these decides.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -80,6 +81,7 @@ _NOTHING: Final = msgspec.Raw(b"null")
 Id = int | float | str | bytes
 
 
+@lru_cache(maxsize=1024)  # a log has the same words in each line
 def word_sent(word: str) -> bool | None:
     """Return whether a recorder's word for a direction means that the client wrote the message."""
     letters = _NO_LETTER.sub("", word.lower().translate(_ARROWS))

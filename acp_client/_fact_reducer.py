@@ -34,7 +34,7 @@ from ._lifecycles import (
     ForegroundStep,
     ReplayStep,
 )
-from ._prompts import Answer, answered, lost, restored, settled
+from ._prompts import Answer, answered, is_same_id, lost, restored, settled
 from ._session_draft import changed
 from ._snapshot import Snapshot, ToolCall, background_tool_calls
 
@@ -170,7 +170,7 @@ def elicitation_asked(
     """Add an elicitation, in the place of one that waits under the same id."""
     asked = Elicitation.asked(event.request_id, event.request)
     wanted = event.request_id
-    places = [place for place, one in enumerate(elicitations) if one.request_id == wanted]
+    places = [place for place, one in enumerate(elicitations) if is_same_id(one.request_id, wanted)]
     if not places:
         return (*elicitations, asked)
     return tuple(asked if place in places else one for place, one in enumerate(elicitations))
@@ -206,10 +206,10 @@ def elicitation_answered(
     """Follow an answer: an accepted URL stays, everything else goes."""
     wanted = event.request_id
     accepts = event.action == "accept"
-    found = next((one for one in elicitations if one.request_id == wanted), None)
+    found = next((one for one in elicitations if is_same_id(one.request_id, wanted)), None)
     is_url = found is not None and found.mode == "url"
     step: ElicitationStep = "accept a URL" if accepts and is_url else "answer"
-    return step_elicitations(elicitations, step, lambda one: one.request_id == wanted)
+    return step_elicitations(elicitations, step, lambda one: is_same_id(one.request_id, wanted))
 
 
 def elicitation_closed(
@@ -217,7 +217,9 @@ def elicitation_closed(
 ) -> tuple[Elicitation, ...]:
     """Follow a withdrawal."""
     wanted = event.request_id
-    return step_elicitations(elicitations, "withdraw", lambda one: one.request_id == wanted)
+    return step_elicitations(
+        elicitations, "withdraw", lambda one: is_same_id(one.request_id, wanted)
+    )
 
 
 def elicitation_completed(
@@ -279,7 +281,7 @@ def _option_answered(snapshot: Snapshot, event: facts.OptionAnswered) -> Snapsho
 
 def _other_wanted(snapshot: Snapshot, request_id: wire.RequestId) -> tuple[WantedOption, ...]:
     wanted = snapshot._fields.wanted
-    return tuple(one for one in wanted if one.request_id != request_id)
+    return tuple(one for one in wanted if not is_same_id(one.request_id, request_id))
 
 
 # --- Replays and losses ---

@@ -65,6 +65,11 @@ def request_key(request_id: RequestId) -> str:
     return f"number {int(request_id):x}" if is_whole else f"number {request_id!r}"
 
 
+def is_same_id(one: object, other: object) -> bool:
+    """Tell whether two ids are the same to JSON-RPC: `1` is `1.0`, and is not `True`."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
 def answered(
     prompts: Prompts,
     request_id: RequestId,

@@ -184,11 +184,6 @@ class ErrorReceived(Struct, frozen=True):
     error: wire.Error
 
 
-def is_same_id(one: object, other: object) -> bool:
-    """Tell whether two ids are the same to JSON-RPC: `1` is `1.0`, and is not `True`."""
-    return one == other and isinstance(one, bool) is isinstance(other, bool)
-
-
 def value_of(params: Any) -> Any:
     """Return parameters as parsed JSON."""
     return params.value if isinstance(params, wire.Json) else params

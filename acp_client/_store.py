@@ -62,6 +62,7 @@ from ._outgoing import (
     request_line,
     result_line,
 )
+from ._prompts import is_same_id
 from ._reader import Reader
 from ._reducer import Drafts
 from ._requests import (
@@ -73,7 +74,6 @@ from ._requests import (
     RequestRefused,
     RequestSent,
     Told,
-    is_same_id,
     value_of,
 )
 from ._snapshot import Snapshot

@@ -65,6 +65,25 @@ def _exited(params: Fields, result: Fields) -> Fields:
     return _update(params.get("terminalId"), exitStatus=known)
 
 
+_BEGINNINGS: Final = (64, 16, 4, 1)
+"""Lengths of the beginning by which the place is looked for where truncated output goes on."""
+
+
+def stitched(known: str, output: str) -> str:
+    """Return all output that is known after a poll whose `output` lacks its beginning.
+
+    Where it does not go on with what is known, it is all that there is.
+    """
+    first = max(len(known) - len(output), 0)
+    for length in _BEGINNINGS if output else ():
+        place = known.find(output[:length], first)
+        while place >= 0:
+            if output.startswith(known[place:]):
+                return known[:place] + output
+            place = known.find(output[:length], place + 1)
+    return output
+
+
 CALLS: Final[dict[str, Callable[[Fields, Fields], Fields]]] = {
     "terminal/create": _created,
     "terminal/output": _told_output,

@@ -54,7 +54,7 @@ from . import shapes
 from .answers import Outcome, answer_of, idle_state, unseen_request
 from .parser import ReaderV1
 from .session import SessionV1, ends_call
-from .terminals import CALLS
+from .terminals import CALLS, stitched
 
 Fields = dict[str, Any]
 
@@ -66,6 +66,7 @@ class TranslationV1:
         self.client_requests = client_requests
         self.agent_requests = agent_requests
         self._sessions: dict[str, SessionV1] = {}
+        self._outputs: dict[str, str] = {}
         self._last_session: str | None = None
         self._sees_client = False
 
@@ -261,9 +262,22 @@ class TranslationV1:
         session_id = None if asked is None else _fields(asked.params).get("sessionId")
         if asked is None or asked.method not in CALLS or not isinstance(session_id, str):
             return told
-        result = _fields(message.result and message.result.value)
-        event = reader.event(CALLS[asked.method](_fields(asked.params), result)) if result else None
+        result, params = _fields(message.result and message.result.value), _fields(asked.params)
+        if asked.method == "terminal/output":
+            result = self._polled(params.get("terminalId"), result)
+        event = reader.event(CALLS[asked.method](params, result)) if result else None
         return [] if event is None else [(session_id, event)]
+
+    def _polled(self, terminal_id: Any, result: Fields) -> Fields:
+        """Return the answer to a poll with the output that the client has cut off before."""
+        output = result.get("output")
+        if not isinstance(terminal_id, str) or not isinstance(output, str):
+            return result
+        known = self._outputs.get(terminal_id)
+        if result.get("truncated") is True and known is not None:
+            output = stitched(known, output)
+        self._outputs[terminal_id] = output
+        return {**result, "output": output}
 
     def _client_asks(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
         params = _fields(message.params)

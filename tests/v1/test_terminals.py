@@ -102,3 +102,29 @@ def test_terminal_requests_that_fail_tell_nothing() -> None:
     frames += [agent_asks(3, "terminal/output", terminalId=5)]
     frames += [client(id=3, result={"output": 5, "exitStatus": 5})]
     assert play(frames).sessions == ()
+
+
+POLLS: dict[str, tuple[list[tuple[str, bool]], str]] = {
+    "that grow": ([("one\n", False), ("one\ntwo\n", False)], "one\ntwo\n"),
+    "whose beginning is cut off": (
+        [("one\ntwo\n", False), ("two\nthree\n", True), ("three\nfour\n", True)],
+        "one\ntwo\nthree\nfour\n",
+    ),
+    "that repeat themselves": ([("a\na\na\n", False), ("a\na\nb\n", True)], "a\na\na\nb\n"),
+    "that miss something": ([("one\n", False), ("nine\n", True)], "nine\n"),
+    "that begin cut off": ([("two\n", True), ("two\nthree\n", True)], "two\nthree\n"),
+}
+
+
+@pytest.mark.parametrize("case", POLLS)
+def test_truncated_output_goes_on_with_what_is_known(case: str) -> None:
+    """A client that cuts the beginning off leaves what was polled before."""
+    polls, expected = POLLS[case]
+    frames = [
+        agent_asks(0, "terminal/create", command="x"),
+        client(id=0, result={"terminalId": "t"}),
+    ]
+    for number, (output, truncated) in enumerate(polls, 1):
+        frames.append(agent_asks(number, "terminal/output", terminalId="t"))
+        frames.append(client(id=number, result={"output": output, "truncated": truncated}))
+    assert [one["output"] for one in terminals(told(*frames))] == [expected]

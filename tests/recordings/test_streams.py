@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
+import tracemalloc
 from typing import BinaryIO, cast
 
 import pytest
@@ -96,3 +98,39 @@ def test_packed_file_that_is_cut_off(name: str) -> None:
         recording, frames = read(cut)
         assert said(frames[:12]) == CONVERSATION[:12]
         assert recording.torn
+
+
+class Repeated(io.RawIOBase):
+    """A stream of a body many times over, between a head and a tail."""
+
+    def __init__(self, head: bytes, body: bytes, tail: bytes, count: int) -> None:
+        self._parts = itertools.chain([head], itertools.repeat(body, count), [tail])
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next part, which is short."""
+        return next(self._parts, b"")
+
+
+LONG = {
+    "agent-shell.traffic": (b"(", fixture("agent-shell.traffic").strip()[1:-1] + b"\n", b")"),
+    "zed.json": (b"[", fixture("zed.json").strip()[1:-1] + b",", b"{}]"),
+    **{
+        name: (b"", fixture(name), b"")
+        for name in ("envelope.ndjson", "events.txt", "log-labels.log", "markdown.md", "json.json")
+    },
+}
+"""One fixture of each layout, as what can be repeated."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_a_recording_may_be_longer_than_memory(name: str) -> None:
+    """Eight times as long a recording takes no more memory to read."""
+    peaks = []
+    for count in (40, 320):
+        tracemalloc.start()
+        frames = read_recording(cast("BinaryIO", Repeated(*LONG[name], count)))
+        assert sum(1 for _ in frames) == 14 * count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] <= 1.3 * peaks[0]

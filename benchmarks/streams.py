@@ -258,6 +258,20 @@ def _first_version() -> Iterator[bytes]:
             yield _json({"sessionId": SESSION, "update": update}).encode()
 
 
+def first_version_lines(updates: int, *, named: bool) -> Iterator[bytes]:
+    """Yield a coding session as lines of an agent of v1; `named` puts ids on its chunks."""
+    return islice(_first_version_lines(named), updates)
+
+
+def _first_version_lines(named: bool) -> Iterator[bytes]:
+    for data in _coding_session():
+        update = msgspec.json.decode(data)["params"]["update"]
+        message_id = update.get("messageId")
+        for old in _in_first_version(update):
+            is_chunk = old["sessionUpdate"].endswith("_chunk")
+            yield line(old | {"messageId": message_id} if named and is_chunk else old)
+
+
 def _in_first_version(update: dict[str, Any]) -> Iterator[dict[str, Any]]:
     kind = update["sessionUpdate"]
     if kind in ("agent_message_chunk", "agent_thought_chunk"):

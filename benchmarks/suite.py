@@ -10,6 +10,7 @@ from benchmarks.measuring import Result, Scale
 
 SUITE: Final[dict[str, Callable[[Scale], Iterator[Result]]]] = {
     "decoders": throughput.against_decoders,
+    "v1": throughput.first_version_of_the_protocol,
     "hand-written": throughput.against_hand_written,
     "content-chunks": throughput.content_chunks,
     "one-line": throughput.one_line_a_read,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_client import Store, wire
+from acp_client._v1.updates import update_decoder
 from benchmarks.baselines import (
     LOADS,
     NodeReducer,
@@ -36,7 +37,14 @@ from benchmarks.measuring import (
     ratios,
     seconds_of,
 )
-from benchmarks.streams import coding_session, cut, first_version, joined, many_tool_calls
+from benchmarks.streams import (
+    coding_session,
+    cut,
+    first_version,
+    first_version_lines,
+    joined,
+    many_tool_calls,
+)
 from benchmarks.subjects import (
     applied,
     events_of,
@@ -54,6 +62,7 @@ _DECODERS: Final = {
     "untyped decode": None,
 }
 _CONTENT_CHUNKS: Final = Budget(1.3)
+_TYPED_V1: Final = "typed decode of v1"
 _ONE_LINE: Final = {"one line a read": Budget(6.0), "one line a read, changes read": Budget(14.0)}
 
 _STORE: Final = "store"
@@ -79,6 +88,27 @@ def against_decoders(scale: Scale) -> Iterator[Result]:
     seconds = interleaved(runs, scale.rounds)
     for baseline, budget in _DECODERS.items():
         yield _row(f"bytes to snapshot : {baseline}", seconds, baseline, budget, len(lines))
+
+
+def first_version_of_the_protocol(scale: Scale) -> Iterator[Result]:
+    """Compare v1, with and without ids on its chunks, with decoding the same lines."""
+    decode = update_decoder()
+    for words, named in (("ids on chunks", True), ("no ids", False)):
+        lines = list(first_version_lines(scale.updates // 2, named=named))
+        runs: dict[str, Callable[[], object]] = {
+            _STORE: partial(_received_in_v1, cut(joined(lines), READ_SIZE)),
+            _TYPED_V1: lambda lines=lines: [decode(line) for line in lines],  # type: ignore[misc]  # the default binds it
+        }
+        seconds = interleaved(runs, scale.rounds)
+        name = f"v1, {words} : {_TYPED_V1}"
+        yield _row(name, seconds, _TYPED_V1, Budget(2.5), len(lines))
+
+
+def _received_in_v1(reads: list[bytes]) -> Store:
+    store = Store(protocol="v1")
+    for read in reads:
+        store.receive(read)
+    return store
 
 
 def content_chunks(scale: Scale) -> Iterator[Result]:

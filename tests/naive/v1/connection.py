@@ -293,13 +293,13 @@ class NaiveV1(Naive):
 
     def disconnect(self, error: Json = None) -> None:
         """Lose the connection: no prompt is open any more."""
+        super().disconnect(error)
         for session in self.sessions.values():
             session["history"] = None
             if session["open"]:
                 session["open"].clear()
                 session["idle"] = {"state": "idle"}
                 self.show_state(session)
-        super().disconnect(error)
         self.terminal_calls.clear()
 
     # -------- sessions that are opened, loaded, resumed

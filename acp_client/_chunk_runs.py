@@ -31,7 +31,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -78,13 +78,11 @@ class Reading(Struct, frozen=True, gc=False, eq=False):
 class Words(Protocol):
     """What the lines of one version of the protocol say."""
 
-    @property
-    def strings(self) -> Mapping[type, Reading]:
-        """The chunks that runs are made of, by the class of the update."""
+    strings: ClassVar[Mapping[type, Reading]]
+    """The chunks that runs are made of, by the class of the update."""
 
-    @property
-    def is_steady(self) -> bool:
-        """Whether lines of a run belong to it whatever comes in between."""
+    is_steady: ClassVar[bool]
+    """Whether lines of a run belong to it whatever comes in between."""
 
     def read(self, line: bytes, after_unknown: bool) -> Any:
         """Return the parameters of a well-formed update; `None` for any other line."""
@@ -282,8 +280,8 @@ _DATA: Final = Reading(
 class WordsV2:
     """The lines of v2: each chunk names its entity."""
 
-    is_steady = True
-    strings: Final[Mapping[type, Reading]] = {
+    is_steady: ClassVar[bool] = True
+    strings: ClassVar[Mapping[type, Reading]] = {
         wire.UserMessageChunk: _TEXT,
         wire.AgentMessageChunk: _TEXT,
         wire.AgentThoughtChunk: _TEXT,

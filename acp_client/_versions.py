@@ -169,7 +169,7 @@ def _version(message: dict[str, Any], sent: bool) -> int | None:
     if sent and message.get("method") != "initialize":
         return None
     fields = message.get("params" if sent else "result")
-    version = fields.get("protocolVersion") if isinstance(fields, dict) else None
+    version: Any = fields.get("protocolVersion") if isinstance(fields, dict) else None
     if isinstance(version, float) and version.is_integer():  # `1.0` is 1
         version = int(version)
     is_version = isinstance(version, int) and not isinstance(version, bool) and version >= 0

@@ -8,7 +8,7 @@ where that one went. Output in the `_meta` of a tool call comes in such runs, to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from .. import wire
 from .._chunk_runs import Chunk, Reading, decode_text
@@ -64,8 +64,8 @@ _KINDS: Final[dict[type, Any]] = {
 class WordsV1:
     """The lines of one connection that speaks v1."""
 
-    is_steady = False
-    strings: Final[Mapping[type, Reading]] = {
+    is_steady: ClassVar[bool] = False
+    strings: ClassVar[Mapping[type, Reading]] = {
         AgentMessageChunk: _TEXT,
         AgentThoughtChunk: _TEXT,
         ToolCallUpdate: _OUTPUT,

@@ -172,5 +172,6 @@ def _version(message: dict[str, Any], sent: bool) -> int | None:
     version: Any = fields.get("protocolVersion") if isinstance(fields, dict) else None
     if isinstance(version, float) and version.is_integer():  # `1.0` is 1
         version = int(version)
-    is_version = isinstance(version, int) and not isinstance(version, bool) and version >= 0
-    return version if is_version else None
+    if isinstance(version, bool) or not isinstance(version, int) or version < 0:
+        return None
+    return version

@@ -70,12 +70,12 @@ class ReaderV1(PartReader):
     ) -> wire.ToolCallUpdate | None:
         """Structure the fields of a tool call; diffs in the shape of v1 stay as they are."""
         shaped = shapes.tool_call(fields)
-        content = shapes.items(shaped.get("content"))
+        content: Any = shapes.items(shaped.get("content"))
         has_old = isinstance(content, list) and any(map(is_old_diff, content))
         if content is not None:
             shaped["content"] = [] if has_old else content
         event = self.structure(shaped, wire.ToolCallUpdate, path)
-        if event is None or not has_old:
+        if event is None or not has_old or not isinstance(content, list):
             return event
         found = [self._item(item, f"{path}.content[{at}]") for at, item in enumerate(content)]
         kept = tuple(item for item in found if item is not None)

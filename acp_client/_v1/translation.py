@@ -192,8 +192,10 @@ class TranslationV1:
         return _told(session_id, events)
 
     def _withdrawn(self, request_id: Any) -> list[Told]:
-        is_id = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
-        return self.agent_requests.close(request_id) if is_id else []
+        if isinstance(request_id, bool) or not isinstance(request_id, str | int | float):
+            return []
+        number: Any = request_id  # `1.0` is 1 to JSON-RPC
+        return self.agent_requests.close(number)
 
     def _agent_asks(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
         params = _fields(message.params)

@@ -194,7 +194,7 @@ class ConnectionV1:
         if any(one.session == session and "/set" not in one.method for one in self.waiting):
             method = "session/load"  # of two requests under way the newer one begins at once
         self.call(method, session, cwd="/", mcpServers=[])
-        self.update(session, "user_message_chunk", content=text_block(choices))
+        self.update(session, "user_message_chunk", content={"type": "text", "text": "earlier"})
         for blocks in self.prompts.get(session, [])[: choices.below(3)]:
             for block in blocks:
                 self.update(session, "user_message_chunk", content=block)

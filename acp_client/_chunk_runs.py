@@ -86,12 +86,15 @@ class Words(Protocol):
 
     def read(self, line: bytes, after_unknown: bool) -> Any:
         """Return the parameters of a well-formed update; `None` for any other line."""
+        ...
 
     def reduce(self, drafts: Drafts, session_id: str, update: Any) -> bool | None:
         """Reduce an update; return `False` for one that is to be read as an odd line."""
+        ...
 
     def append(self, drafts: Drafts, chunk: Chunk) -> Callable[[Any], None] | None:
         """Return what appends the string of a chunk to its entity, if the chunk has one."""
+        ...
 
 
 @cache

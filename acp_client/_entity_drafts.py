@@ -98,11 +98,12 @@ class EntityDraft(Struct, gc=False, eq=False):
                     self.changes["meta"] = wire.JsonObject.from_text(more)
                     return
             self.members = {} if meta is None else meta.value
+        members: Any = self.members
         for key, value in patch.value.items():
             if value is None:
-                self.members.pop(key, None)
+                members.pop(key, None)
             else:
-                self.members[key] = value
+                members[key] = value
 
     def replace(self, items: Sequence[Any]) -> None:
         """Put stored items in the place of all content so far."""

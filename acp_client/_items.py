@@ -30,6 +30,7 @@ class Accumulator(Protocol):
 
     def text(self) -> str:
         """Return the text of all items so far."""
+        ...
 
 
 class _Lineage(Struct, gc=False):
@@ -165,7 +166,7 @@ class Items(Version[T]):
         return type(self)._made, (self._stored(), metas)  # of the lineage only what is in here
 
 
-Sequence.register(Items)
+Sequence.register(Items)  # pyright: ignore[reportAttributeAccessIssue]  # typeshed hides that it is an ABC
 
 
 def measured(items: Items[Any], measure: Callable[[], T]) -> T:

@@ -178,7 +178,7 @@ class Keyed(Version[V]):
         return type(self)._of, (list(zip(self._keys(), self, strict=True)),)
 
 
-Sequence.register(Keyed)
+Sequence.register(Keyed)  # pyright: ignore[reportAttributeAccessIssue]  # typeshed hides that it is an ABC
 
 
 def _grown(

@@ -188,11 +188,12 @@ class Draft(Struct, gc=False, eq=False):
 
     def message(self, type: MessageType, message_id: str) -> EntityDraft:  # noqa: A002  # the protocol's word
         key = (type, message_id)
-        draft: EntityDraft | None = self._entries.drafts.get(key)
-        if draft is None:
-            draft = self._entries.entity(key, MESSAGE)
-            if draft.base is None and type == "user_message":
-                self._echo(message_id)
+        known: EntityDraft | None = self._entries.drafts.get(key)
+        if known is not None:
+            return known
+        draft: EntityDraft = self._entries.entity(key, MESSAGE)
+        if draft.base is None and type == "user_message":
+            self._echo(message_id)
         return draft
 
     def tool_call(self, tool_call_id: str) -> EntityDraft:

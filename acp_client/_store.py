@@ -134,7 +134,7 @@ class Store(ClientCalls):
     ) -> None:
         self._limits = checked(limits, Limits, "an object of `Limits`")
         self._sessions: dict[str, Snapshot] = {}
-        self._chosen = protocol
+        self._chosen: Protocol | None = protocol
         self._messages = VersionedConnection(protocol, limits.open_requests)
         self._connection = Connection()
         self._observes = observer
@@ -217,7 +217,7 @@ class Store(ClientCalls):
 
     @property
     def _offered(self) -> Protocol:
-        return self._chosen or "v2"
+        return "v2" if self._chosen is None else self._chosen
 
     # --- Subscribers and readers ---
 

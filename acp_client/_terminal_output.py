@@ -232,4 +232,4 @@ class OutputBytes(Version[bytes]):
         return type(self)._made, (self._kept(),)  # without what other versions have
 
 
-Sequence.register(OutputBytes)
+Sequence.register(OutputBytes)  # pyright: ignore[reportAttributeAccessIssue]  # typeshed hides that it is an ABC

@@ -177,7 +177,7 @@ class Position(NamedTuple):
 def _lengths(text: str) -> tuple[int, int, int]:
     """Return how many characters, UTF-8 bytes and UTF-16 units a text has."""
     if text.isascii():
-        return (len(text),) * 3
+        return len(text), len(text), len(text)
     utf16 = len(text.encode("utf-16-le", "surrogatepass")) // 2
     return len(text), len(text.encode("utf-8", "surrogatepass")), utf16
 

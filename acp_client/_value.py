@@ -19,9 +19,9 @@ _LONGEST_FIELD: Final = 80
 _LONGEST_TEXT: Final = 40
 
 
-def short_repr(value: Any) -> str:
+def short_repr(self: Any) -> str:
     """Return the class of a value and its fields, in short, without the empty ones."""
-    return f"{type(value).__name__}({_joined(_fields(value), _LONGEST)})"
+    return f"{type(self).__name__}({_joined(_fields(self), _LONGEST)})"
 
 
 def short_items(value: Any) -> str:

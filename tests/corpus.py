@@ -65,6 +65,10 @@ def alike_raw(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(alike_raw(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(alike_raw, one, other))
-    if type(one) in (int, float) and type(other) in (int, float):
+    if (
+        isinstance(one, int | float)
+        and isinstance(other, int | float)
+        and bool not in (type(one), type(other))
+    ):
         return float(one) == float(other)
     return type(one) is type(other) and bool(one == other)

@@ -235,7 +235,7 @@ def plan(plan_id: str, *entries: tuple[str, str, str]) -> Fields:
 def select(config_id: str, name: str, value: str, **names: str) -> Fields:
     """Build a configuration option with the choices `value=name`."""
     choices = [{"value": key, "name": label} for key, label in names.items()]
-    fields = {"configId": config_id, "name": name, "category": config_id, "type": "select"}
+    fields: Fields = {"configId": config_id, "name": name, "category": config_id, "type": "select"}
     return fields | {"currentValue": value, "options": choices}
 
 

@@ -211,7 +211,7 @@ def test_content_grows_is_cut_otherwise_and_is_replaced(
 ) -> None:
     """Whatever content follows on whatever content, with halves of characters on every edge."""
     old = one_entry(kind, blocks, data.draw(st.lists(st.integers(0, 3))))
-    more = data.draw(BLOCK_LISTS)
+    more: Any = data.draw(BLOCK_LISTS)
     begun = data.draw(st.sampled_from([blocks, blocks[:-1], []])) + more
     other = one_entry(kind, begun, data.draw(st.lists(st.integers(0, 3))))
     for new in (grown(old, more), other, one_entry(kind, recut(data, blocks) + more)):

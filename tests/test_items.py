@@ -190,22 +190,22 @@ def test_an_interrupted_claim_costs_a_copy(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_texts_are_read_by_two_at_once() -> None:
     """A text that is asked for while another thread is at it is read from the beginning."""
-    items: Items[str] = Items._made(["a", "b"])
+    pair: Items[str] = Items._made(["a", "b"])
 
     class Nested:
         def __init__(self, *, asks: bool = False) -> None:
             self.asks, self.joined = asks, ""
 
-        def feed(self, found: list[str]) -> None:
+        def feed(self, items: list[str]) -> None:
             if self.asks:
-                assert accumulated_text(items, Nested) == "ab"
-            self.joined += "".join(found)
+                assert accumulated_text(pair, Nested) == "ab"
+            self.joined += "".join(items)
 
         def text(self) -> str:
             return self.joined
 
-    assert accumulated_text(items, lambda: Nested(asks=True)) == "ab"
-    assert accumulated_text(items, Nested) == "ab"
+    assert accumulated_text(pair, lambda: Nested(asks=True)) == "ab"
+    assert accumulated_text(pair, Nested) == "ab"
 
 
 def test_items_can_do_what_sequences_do() -> None:

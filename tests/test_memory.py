@@ -477,7 +477,9 @@ class _CallersStruct(msgspec.Struct, frozen=True):
 
 def test_what_the_caller_keeps_is_not_counted() -> None:
     """A callback may hold what it likes, in a package whose name begins alike too."""
-    likely = type("Plugin", (), {"__module__": "acp_client_plugin", "__call__": lambda *_: None})()
+    likely: Any = type(
+        "Plugin", (), {"__module__": "acp_client_plugin", "__call__": lambda *_: None}
+    )()
     likely.held = b"x" * 100_000
     store = Store(protocol="v2")
     store.subscribe(likely)

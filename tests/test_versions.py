@@ -168,6 +168,7 @@ def _initialized(version: int, number: int) -> tuple[bytes, bytes]:
 def test_the_next_connection_may_speak_another_version(first: int, second: int) -> None:
     """What `initialize` agreed on ends with the connection; prompts sent before the answer live."""
     store = Store()
+    out: Any = None
     for number, version in enumerate((first, second)):
         asked, answered = _initialized(version, number)
         store.sent(asked)

@@ -97,12 +97,11 @@ def show_live(file: str, wish: Wish) -> None:
 
 def _play_to_the_end(file: str, wish: Wish) -> _Played:
     """Play a file, and again if it is followed and begins again."""
-    restarted = True
-    while restarted:
+    while True:
         played = _Played(wish)
         played.play(file, wish)
-        restarted = played.restarted
-    return played
+        if not played.restarted:
+            return played
 
 
 class _Played:

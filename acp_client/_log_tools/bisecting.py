@@ -90,7 +90,8 @@ def first_difference(
         count = max(sum(1 for _ in spool.through(frames)) for spool, frames in both)
 
         def pairs() -> Iterator[tuple[Frame | None, Frame | None]]:
-            yield from zip_longest(*(spool.frames() for spool in spools))
+            first_spool, second_spool = spools
+            yield from zip_longest(first_spool.frames(), second_spool.frames())
 
         def asked(places: Sequence[int]) -> Iterator[bool]:
             players = (_Player(protocol), _Player(protocol))

@@ -64,7 +64,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], *, protocol: Protocol | None = None) -> None:
         self._path = Path(path)
-        self._protocol = protocol
+        self._protocol: Protocol | None = protocol
         self._file: BinaryIO = open(self._path, "a+b")  # noqa: SIM115  # closed by `close`
         if not _is_journal(self._file):
             self._file.close()

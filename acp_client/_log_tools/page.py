@@ -83,7 +83,7 @@ def _page(timeline: Timeline, title: str) -> str:
 
 
 def _resource(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+    return (files("acp_client._log_tools") / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

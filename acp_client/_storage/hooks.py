@@ -167,7 +167,10 @@ def _wire_values_back(kind: Any, rules: Rules) -> Hook:
     def back(value: Any) -> Any:
         if value is None and may_be_none:
             return None
-        restored, findings = _structured({**value, "sessionUpdate": tag} if tag else value, exact)
+        tagged: Any = value
+        if tag:
+            tagged = {**tagged, "sessionUpdate": tag}
+        restored, findings = _structured(tagged, exact)
         if findings and encode(wire_out(restored)) != encode(value):  # not as it was stored
             raise ValueError(findings[0].reason)
         return restored

@@ -77,7 +77,7 @@ class ReaderV1(PartReader):
         event = self.structure(shaped, wire.ToolCallUpdate, path)
         if event is None or not has_old or not isinstance(content, list):
             return event
-        found = [self._item(item, f"{path}.content[{at}]") for at, item in enumerate(content)]
+        found = [self._item(item, f"{path}.content[{at}]") for at, item in enumerate(content or ())]
         kept = tuple(item for item in found if item is not None)
         return msgspec.structs.replace(event, content=kept)
 

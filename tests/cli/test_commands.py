@@ -59,7 +59,8 @@ def started(*arguments: Any, **more: Any) -> subprocess.Popen[bytes]:
     pipes: Any = {"stdin": subprocess.DEVNULL} | dict.fromkeys(
         ["stdout", "stderr"], subprocess.PIPE
     )
-    return subprocess.Popen(command, env=environment, **(pipes | more))
+    process: subprocess.Popen[Any] = subprocess.Popen(command, env=environment, **(pipes | more))
+    return process
 
 
 def in_shell(words: str, folder: Path) -> tuple[int, bytes]:

@@ -511,7 +511,7 @@ def problems(count: int) -> list[Problem]:
 
 def closing(count: int, *, full: bool = False, **fields: Any) -> str:
     """Write the end of a transcript with some problems."""
-    counts = dict.fromkeys(PROBLEM_KINDS, 0) | ({"skipped": count} if count else {})
+    counts: Any = dict.fromkeys(PROBLEM_KINDS, 0) | ({"skipped": count} if count else {})
     told = Closing(3, 1, problems(count), counts, **fields)
     return "".join(text for text, _ in closing_lines(told, Layout(full=full)))
 

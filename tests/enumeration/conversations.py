@@ -38,7 +38,7 @@ class Conversation:
     """A store and the second implementation, in one conversation; a subclass says who writes."""
 
     def __init__(self, protocol: Protocol, rules: frozenset[str]) -> None:
-        self.protocol = protocol
+        self.protocol: Protocol = protocol
         kind = NaiveV1 if protocol == "v1" else naive.Naive
         self.naive = kind(rules=rules)
         self.ids: dict[str, Any] = {}

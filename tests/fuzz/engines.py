@@ -126,7 +126,7 @@ class _Tried:
             database=None,
             deadline=None,
             phases=_PHASES,
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=[HealthCheck(kind) for kind in HealthCheck],
         )
         tried: Callable[[], None] = rounds(given(self.target.inputs)(one))
         return tried

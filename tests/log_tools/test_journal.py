@@ -131,6 +131,7 @@ def test_a_process_that_is_killed(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
+    last = 0
     for _ in range(500):
         last = int(process.stdout.readline())
     os.kill(process.pid, signal.SIGKILL)

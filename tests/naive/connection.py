@@ -477,7 +477,7 @@ class Naive:
         if method != "session/new" and not isinstance(session_id, str):
             request["method"] = None
         self.replace_request(asked, request)
-        begin = self.BEGUN.get(request["method"])
+        begin = self.BEGUN.get(request["method"] or "")
         if begin is not None:
             begin(self, request)
 

@@ -1,12 +1,14 @@
-"""What the messages of a v2 connection mean, as events of its sessions and of the connection.
+"""The messages of a v2 connection, as events of its sessions and of the connection itself.
 
-Each message of either side becomes pairs of a session id and an event, in order (`Told`); a message
-that changes nothing has no pairs. The open requests of both sides are in `_requests`.
+Each message of either side becomes pairs of a session id and an event, in order (`SessionEvent`).
+A message that changes nothing becomes an empty list. The open requests of both sides are in
+`_requests`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from itertools import chain
 from typing import Any, Final
 
 from . import _events as facts
@@ -24,7 +26,7 @@ from ._requests import (
     NotificationReceived,
     RequestAnswered,
     RequestReceived,
-    Told,
+    SessionEvent,
     answered,
 )
 
@@ -36,13 +38,13 @@ class Conversation:
         self.client_requests = client_requests
         self.agent_requests = agent_requests
 
-    def received(self, message: Any, number: int, report: Report) -> list[Told]:
-        """Follow a message of the agent, which came on line `number`."""
+    def received(self, message: Any, number: int, report: Report) -> list[SessionEvent]:
+        """Return the events of a message from the agent, which came on line `number`."""
         match message:
             case wire.Batch():
                 placed = zip(message.places or range(len(message)), message, strict=True)
-                told = (self.received(each, number, within(report, at)) for at, each in placed)
-                return [one for some in told for one in some]
+                events = (self.received(each, number, within(report, at)) for at, each in placed)
+                return list(chain.from_iterable(events))
             case wire.UnidentifiedError():
                 return [(None, ErrorReceived(message.error))]
             case wire.Response():
@@ -53,11 +55,11 @@ class Conversation:
                 return self._notified(message)
         return []
 
-    def sent(self, message: Any) -> list[Told]:
-        """Follow a message of the client."""
+    def sent(self, message: Any) -> list[SessionEvent]:
+        """Return the events of a message from the client."""
         match message:
             case wire.Batch():
-                return [told for each in message for told in self.sent(each)]
+                return [event for each in message for event in self.sent(each)]
             case wire.Response():
                 return self.agent_requests.answer(message)
             case wire.Request():
@@ -67,7 +69,7 @@ class Conversation:
                 return [(params.session_id, facts.CancelSent())]
         return []
 
-    def lost(self, error: wire.Error | None) -> list[Told]:
+    def lost(self, error: wire.Error | None) -> list[SessionEvent]:
         """Close all open requests: nothing will be answered."""
         self.agent_requests.lose()
         return self.client_requests.lose(error)
@@ -85,7 +87,7 @@ class Conversation:
 
     # --- What the agent asks and reports ---
 
-    def _asked(self, message: wire.Request) -> list[Told]:
+    def _asked(self, message: wire.Request) -> list[SessionEvent]:
         request_id, params = message.id, message.params
         if isinstance(params, wire.RequestPermissionRequest):
             asked = AgentRequest(request_id, "permission", params.session_id)
@@ -97,7 +99,7 @@ class Conversation:
         call = AgentRequest(request_id, "call", None, message.method, params)
         return self.agent_requests.open(call, RequestReceived(call))
 
-    def _notified(self, message: wire.Notification) -> list[Told]:
+    def _notified(self, message: wire.Notification) -> list[SessionEvent]:
         match message.params:
             case wire.UpdateSessionNotification() as params:
                 return [(params.session_id, params.update)]
@@ -109,7 +111,7 @@ class Conversation:
 
     # --- What the client asks ---
 
-    def _requested(self, message: wire.Request) -> list[Told]:
+    def _requested(self, message: wire.Request) -> list[SessionEvent]:
         params = message.params
         request = ClientRequest(message.id, message.method, session_of(params), params)
         match params:
@@ -121,7 +123,9 @@ class Conversation:
         sent = asked_of_session(request)
         return [*self.client_requests.open(request), *sent]
 
-    def _resumed(self, request: ClientRequest, params: wire.ResumeSessionRequest) -> list[Told]:
+    def _resumed(
+        self, request: ClientRequest, params: wire.ResumeSessionRequest
+    ) -> list[SessionEvent]:
         event: facts.Event = facts.ResumeSent()
         if params.replay_from is not None:
             self.client_requests.supersede_replays(params.session_id)
@@ -131,18 +135,18 @@ class Conversation:
 
     # --- Its answers ---
 
-    def _answered(self, response: wire.Response, number: int, report: Report) -> list[Told]:
+    def _answered(self, response: wire.Response, number: int, report: Report) -> list[SessionEvent]:
         request = self.client_requests.close(response.id)
         if request is None:
             return [(None, ErrorReceived(response.error))] if response.error else []
         answer = _answer(request, response, number, report)
         effect = None if request.is_forgotten else _EFFECTS.get(request.method)
-        told = [] if effect is None else effect(request, answer)
-        return [*told, *answered(request, answer), (None, RequestAnswered(request, answer))]
+        events = [] if effect is None else effect(request, answer)
+        return [*events, *answered(request, answer), (None, RequestAnswered(request, answer))]
 
 
 def session_of(params: Any) -> str | None:
-    """Return the session that parameters name, if they name one."""
+    """Return the id of the session that parameters name, or `None`."""
     if isinstance(params, wire.Json):
         value = params.value
         session_id = value.get("sessionId") if isinstance(value, dict) else None
@@ -171,10 +175,10 @@ _REPORTED: Final = frozenset(
         "session/set_config_option",
     }
 )
-"""Requests whose results the state depends on: what is wrong in them is a problem."""
+"""Requests whose results the state depends on: a mistake in one of them is a problem."""
 
 
-def _opened(request: ClientRequest, answer: Any) -> list[Told]:
+def _opened(request: ClientRequest, answer: Any) -> list[SessionEvent]:
     if not isinstance(answer, wire.NewSessionResponse):
         return []
     return [(answer.session_id, _lists(answer))]
@@ -184,7 +188,7 @@ def _lists(result: wire.NewSessionResponse | wire.ResumeSessionResponse) -> fact
     return facts.SessionOpened(result.available_commands, result.config_options)
 
 
-def _resume_answered(request: ClientRequest, answer: Any) -> list[Told]:
+def _resume_answered(request: ClientRequest, answer: Any) -> list[SessionEvent]:
     if request.replay == "older":
         return []
     events: list[facts.Event] = []
@@ -197,7 +201,7 @@ def _resume_answered(request: ClientRequest, answer: Any) -> list[Told]:
     return [(request.session_id, event) for event in events]
 
 
-def _prompt_answered(request: ClientRequest, answer: Any) -> list[Told]:
+def _prompt_answered(request: ClientRequest, answer: Any) -> list[SessionEvent]:
     event: facts.Event
     if isinstance(answer, wire.PromptResponse):
         event = facts.PromptAccepted(request.request_id, answer.message_id)
@@ -208,13 +212,13 @@ def _prompt_answered(request: ClientRequest, answer: Any) -> list[Told]:
     return [(request.session_id, event)]
 
 
-def _options_set(request: ClientRequest, answer: Any) -> list[Told]:
+def _options_set(request: ClientRequest, answer: Any) -> list[SessionEvent]:
     if not isinstance(answer, wire.SetSessionConfigOptionResponse):
         return []
     return [(request.session_id, facts.ConfigOptionsSet(answer.config_options))]
 
 
-def _closed(request: ClientRequest, answer: Any) -> list[Told]:
+def _closed(request: ClientRequest, answer: Any) -> list[SessionEvent]:
     is_closed = not isinstance(answer, wire.Error) or answer is MALFORMED_RESULT
     if not is_closed and answer.code != NO_SUCH_SESSION:
         return []
@@ -226,7 +230,7 @@ def is_refusal(answer: Any) -> bool:
     return isinstance(answer, wire.Error) and answer not in (MALFORMED, MALFORMED_RESULT)
 
 
-def asked_of_session(request: ClientRequest) -> list[Told]:
+def asked_of_session(request: ClientRequest) -> list[SessionEvent]:
     """Return what a request of the client changes in its session before it is answered."""
     event: facts.Event
     match request.params:
@@ -243,7 +247,7 @@ def asked_of_session(request: ClientRequest) -> list[Told]:
     return [(request.session_id, event)]
 
 
-_EFFECTS: Final[dict[str, Callable[[ClientRequest, Any], list[Told]]]] = {
+_EFFECTS: Final[dict[str, Callable[[ClientRequest, Any], list[SessionEvent]]]] = {
     "session/close": _closed,
     "session/new": _opened,
     "session/prompt": _prompt_answered,

@@ -2,17 +2,18 @@
 
 An answer means nothing without its request, and an id means nothing without its direction: the
 client and the agent each number their own requests. So there are two tables. `ClientRequests` holds
-what the client asked, until the agent answers; `AgentRequests` holds what the agent asked, until
-the client answers, the agent withdraws it, or the client cancels the session.
+the requests of the client until the agent answers; `AgentRequests` holds those of the agent until
+the client answers, the agent withdraws the request, or the client cancels the session.
 
-- An answer to a request that is not open belongs to nothing.
-- An id that is used again while it is open means the newer request.
-- Only the newest replay of a session ends it: an answer to an older one leaves it alone.
+- An answer to a request that is not open is ignored.
+- An id that is reused while it is open means the newer request.
+- Only the answer to the newest replay request of a session ends the replay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ from . import _events as facts
 from . import wire
 from ._prompts import request_key
 
-Told: TypeAlias = tuple[str | None, Any]
+SessionEvent: TypeAlias = tuple[str | None, Any]
 """A session id and an event of that session; without an id, an event of the connection."""
 
 NO_SUCH_SESSION = -32002
@@ -35,11 +36,11 @@ MALFORMED_RESULT = wire.Error(INTERNAL_ERROR, "the result is malformed")
 
 
 class ClientRequest(Struct, eq=False):
-    """A request of the client that was not answered yet.
+    """A request of the client that has not been answered yet.
 
     `params` are the parameters as far as they are known. `replay` says whether the answer ends a
-    replay: only that of the newest replay of a session does. `is_forgotten` says that the client
-    has forgotten the session, so that the answer changes nothing in it.
+    replay: only the answer to the newest one of a session does. `is_forgotten` is true once the
+    client has forgotten the session, so that the answer no longer changes it.
     """
 
     request_id: wire.RequestId
@@ -57,10 +58,10 @@ class RequestSent(Struct, frozen=True):
 
 
 class RequestAnswered(Struct, frozen=True):
-    """A request of the client is open no more: an event of the connection.
+    """A request of the client is no longer open: an event of the connection.
 
-    `answer` is the result as a wire object, or a `wire.Error`, which is ours where the answer is
-    malformed, and where none will come.
+    `answer` is the result as a wire object, or a `wire.Error`: the agent's, or our own where the
+    answer is malformed or will never come.
     """
 
     request: ClientRequest
@@ -69,7 +70,7 @@ class RequestAnswered(Struct, frozen=True):
 
     @property
     def outcome(self) -> Literal["result", "error", "malformed", "lost"]:
-        """What the answer is: one of the agent's, malformed, or none."""
+        """The kind of answer: from the agent, malformed, or lost."""
         if not isinstance(self.answer, wire.Error):
             return "result"
         if self.answer is MALFORMED or self.answer is MALFORMED_RESULT:
@@ -86,25 +87,25 @@ class ClientRequests:
     def __iter__(self) -> Any:
         return iter(self._open.values())
 
-    def open(self, request: ClientRequest) -> list[Told]:
-        """Add a request. One that is open under the same id will never be answered."""
+    def open(self, request: ClientRequest) -> list[SessionEvent]:
+        """Add a request; fail the one that is open under the same id, if any."""
         replaced = self._open.pop(request.request_id, None)
         self._open[request.request_id] = request
         failed = [] if replaced is None else _failed(replaced, REPLACED)
         return [*failed, (None, RequestSent(request))]
 
     def close(self, request_id: wire.RequestId) -> ClientRequest | None:
-        """Remove the request that an answer belongs to; `None` if it belongs to no request."""
+        """Remove and return the request with an id; `None` if there is no such request."""
         return self._open.pop(request_id, None)
 
     def supersede_replays(self, session_id: str) -> None:
-        """Let no open request end a replay of a session: a newer one will."""
+        """Mark the open replay requests of a session as older: a newer one will end the replay."""
         for request in self._open.values():
             if request.session_id == session_id and request.replay == "newest":
                 request.replay = "older"
 
     def forget(self, session_id: str, awaited: Container[wire.RequestId]) -> None:
-        """Forget the requests of a session; answers to `awaited` ones change nothing in it."""
+        """Forget the requests of a session; answers to `awaited` requests no longer change it."""
         requests, self._open = self._open, {}
         for request_id, request in requests.items():
             if request.session_id == session_id:
@@ -112,19 +113,19 @@ class ClientRequests:
             if not request.is_forgotten or request_id in awaited:
                 self._open[request_id] = request
 
-    def lose(self, error: wire.Error | None) -> list[Told]:
+    def lose(self, error: wire.Error | None) -> list[SessionEvent]:
         """Remove all requests: the connection is lost."""
         lost, self._open = self._open, {}
-        told = (_failed(request, error or LOST) for request in lost.values())
-        return [one for some in told for one in some]
+        events = (_failed(request, error or LOST) for request in lost.values())
+        return list(chain.from_iterable(events))
 
 
-def _failed(request: ClientRequest, error: wire.Error) -> list[Told]:
+def _failed(request: ClientRequest, error: wire.Error) -> list[SessionEvent]:
     return [*answered(request, error), (None, RequestAnswered(request, error, is_lost=True))]
 
 
-def answered(request: ClientRequest, answer: Any) -> list[Told]:
-    """Return what the end of a request changes in its session, whatever the answer says."""
+def answered(request: ClientRequest, answer: Any) -> list[SessionEvent]:
+    """Return the events that the end of a request causes in its session, whatever the answer is."""
     session_id, params = request.session_id, request.params
     if session_id is None or request.is_forgotten:
         return []
@@ -146,7 +147,7 @@ AgentRequestKind: TypeAlias = Literal["permission", "elicitation", "call"]
 
 
 class AgentRequest(Struct, eq=False):
-    """A request of the agent that was not answered yet; a `call` is anything else."""
+    """A request of the agent that has not been answered yet; a `call` is any other request."""
 
     request_id: wire.RequestId
     kind: AgentRequestKind
@@ -156,13 +157,13 @@ class AgentRequest(Struct, eq=False):
 
 
 class RequestReceived(Struct, frozen=True):
-    """The agent sent a request that is not state of a session: an event of the connection."""
+    """The agent sent a request that is not part of a session's state: a connection event."""
 
     request: AgentRequest
 
 
 class RequestRefused(Struct, frozen=True):
-    """A request of the agent is to be answered with an error: an event of the connection."""
+    """A request of the agent must be answered with an error: an event of the connection."""
 
     request_id: wire.RequestId
     error: wire.Error
@@ -172,7 +173,7 @@ TOO_MANY = wire.Error(INTERNAL_ERROR, "too many open requests")
 
 
 class NotificationReceived(Struct, frozen=True):
-    """The agent sent a notification that is no session update: an event of the connection."""
+    """The agent sent a notification other than a session update: an event of the connection."""
 
     method: str
     params: Any
@@ -202,21 +203,21 @@ class AgentRequests:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no request waits."""
+        """Whether no request is open."""
         return not self._open
 
     def is_open(self, request: AgentRequest) -> bool:
-        """Tell whether this very request still waits for its answer."""
+        """Return whether this very request still waits for its answer."""
         return self.get(request.request_id) is request
 
     def get(self, request_id: wire.RequestId) -> AgentRequest | None:
         """Return the open request with an id, or `None`."""
         return self._open.get(request_key(request_id))
 
-    def open(self, request: AgentRequest, event: Any) -> list[Told]:
+    def open(self, request: AgentRequest, event: Any) -> list[SessionEvent]:
         """Add a request, which `event` reports; refuse it if too many are open.
 
-        A request of the same id is replaced. If it is of the same kind and session, the reducer
+        A request with the same id is replaced; if it has the same kind and session too, the reducer
         replaces it in its place.
         """
         key = request_key(request.request_id)
@@ -224,16 +225,16 @@ class AgentRequests:
         if older is None and len(self._open) >= self._limit:
             return [(None, RequestRefused(request.request_id, TOO_MANY))]
         is_same = older is not None and _place(older) == _place(request)
-        told = [] if is_same else self.close(request.request_id)
+        events = [] if is_same else self.close(request.request_id)
         self._open[key] = request
         if isinstance(request.params, wire.ElicitationUrlMode):
             sessions = self._at_urls.setdefault(request.params.elicitation_id, set())
             sessions.add(request.session_id)
         session_id = None if request.kind == "call" else request.session_id
-        return [*told, (session_id, event)]
+        return [*events, (session_id, event)]
 
-    def answer(self, response: wire.Response) -> list[Told]:
-        """Follow an answer of the client."""
+    def answer(self, response: wire.Response) -> list[SessionEvent]:
+        """Return the events of an answer from the client."""
         request = self.get(response.id)
         if request is None or request.kind != "elicitation":
             return self.close(response.id)
@@ -243,14 +244,14 @@ class AgentRequests:
         known = action if isinstance(action, str) else "cancel"
         return [(request.session_id, facts.ElicitationAnswered(request.request_id, known))]
 
-    def complete(self, elicitation_id: str) -> list[Told]:
-        """Follow the end of an interaction at a URL, wherever it was asked for."""
+    def complete(self, elicitation_id: str) -> list[SessionEvent]:
+        """Return the events of a finished interaction at a URL, for each session that asked."""
         event = facts.ElicitationCompleted(elicitation_id)
         sessions = self._at_urls.pop(elicitation_id, set())
         return [(session_id, event) for session_id in sessions]
 
-    def close(self, request_id: wire.RequestId) -> list[Told]:
-        """Remove a request that was answered or withdrawn; return what that changes."""
+    def close(self, request_id: wire.RequestId) -> list[SessionEvent]:
+        """Remove a request that was answered or withdrawn; return the events of its end."""
         request = self._open.pop(request_key(request_id), None)
         return [] if request is None else _closed(request)
 
@@ -275,7 +276,7 @@ def _place(request: AgentRequest) -> tuple[str, str | None]:
     return request.kind, request.session_id
 
 
-def _closed(request: AgentRequest) -> list[Told]:
+def _closed(request: AgentRequest) -> list[SessionEvent]:
     kind = _CLOSED.get(request.kind)
     return [] if kind is None else [(request.session_id, kind(request.request_id))]
 
@@ -284,4 +285,4 @@ _CLOSED: dict[str, Callable[[wire.RequestId], Any]] = {
     "permission": facts.PermissionClosed,
     "elicitation": facts.ElicitationClosed,
 }
-"""By the kind of a request: the event that it needs no answer any more."""
+"""By the kind of a request: the event that closes it."""

@@ -73,7 +73,7 @@ from ._requests import (
     RequestReceived,
     RequestRefused,
     RequestSent,
-    Told,
+    SessionEvent,
     value_of,
 )
 from ._snapshot import Snapshot
@@ -530,7 +530,7 @@ class Store(ClientCalls):
         is_refused: bool = False,
     ) -> None:
         """Reduce what a line says, one of the agent's or one that was `sent`."""
-        told = self._messages.follow(
+        events = self._messages.follow(
             line,
             number,
             self._report,
@@ -538,7 +538,7 @@ class Store(ClientCalls):
             unterminated=unterminated,
             is_refused=is_refused,
         )
-        self._reduce(batch, told)
+        self._reduce(batch, events)
 
     def _assume(self, protocol: Protocol) -> None:
         """Read what comes as this version, unless `initialize` or the caller has settled it."""
@@ -589,10 +589,10 @@ class Store(ClientCalls):
             let_go(lock, before)
             raise
 
-    def _reduce(self, batch: _Batch, told: Iterable[Told]) -> None:
+    def _reduce(self, batch: _Batch, events: Iterable[SessionEvent]) -> None:
         """Reduce events of any session; new options alone do not make a session."""
         drafts = batch.drafts
-        for session_id, event in told:
+        for session_id, event in events:
             if session_id is None:
                 self._reduce_connection(batch, event)
             elif drafts.knows(session_id) or not isinstance(event, _OF_KNOWN_SESSIONS):

@@ -1,14 +1,15 @@
-"""Which version of the protocol a connection speaks, and the way its messages go then.
+"""The version of the protocol that a connection speaks, and the reading of its messages.
 
-v1 and v2 differ in how a message is read. Which one it is the caller says, or else `initialize`:
+v1 and v2 read the same message differently. The caller chooses the version, or else `initialize`
+settles it:
 
-- A client that offers nothing above v1 settles it by asking.
+- A client that offers nothing above v1 settles it with its request.
 - A client that offers v2 waits for the agent, whose answer settles it.
 
-Until then the messages go as v2. After a lost connection the next `initialize` settles it again. A
-message that only v1 has, on a connection that goes as v2, is a problem, once: nothing else is
-concluded from what messages look like (recordings that begin late are looked at before they are
-fed, see `_recordings.protocol_detection`).
+Until then messages are read as v2. After a lost connection the next `initialize` settles the
+version again. A message that only v1 has, on a connection that is read as v2, is recorded as a
+problem, once. Nothing else is inferred from the looks of a message; recordings that begin late are
+inspected before they are fed, see `_recordings.protocol_detection`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ._errors import InvalidValueError, Problem
 from ._framing import TOO_LONG
 from ._json import NotJson, TooDeep, parse
 from ._limits import DEFAULT_LIMITS
-from ._requests import AgentRequests, ClientRequests, Told
+from ._requests import AgentRequests, ClientRequests, SessionEvent
 from ._typed import V1_UPDATE_TAGS
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _V2: Final = 2
 
 _VERSION_KEY: Final = b"protocolVersion"
 _MARKS_OF_V1: Final = tuple(f'"{mark}"'.encode() for mark in (*V1_UPDATE_TAGS, "toolCall"))
-"""What is in a line that only v1 has: parsing every odd line again would be slow.
+"""What marks a line that only v1 has: parsing every odd line again would be slow.
 
 A chunk without a message id is a problem already.
 """
@@ -64,24 +65,24 @@ class VersionedConnection:
 
     @property
     def protocol(self) -> Protocol:
-        """What the messages go as, settled or not."""
+        """The version that messages are read as, settled or not."""
         return "v2" if self._translation is None else "v1"
 
     @property
     def routes(self) -> Conversation | TranslationV1:
-        """What follows the messages: those of v2, or the translation of v1."""
+        """The object that reads the messages: the conversation of v2, or the translation of v1."""
         return self._translation or self._conversation
 
     def option_call(self, session_id: str, config_id: str, value: Any) -> tuple[str, Any]:
         """Return the method and the parameters that set an option."""
         return self.routes.option_call(session_id, config_id, value)
 
-    def assume(self, protocol: Protocol) -> list[Told]:
-        """Read what comes as a version that something else has shown, unless it is settled."""
+    def assume(self, protocol: Protocol) -> list[SessionEvent]:
+        """Read the messages as this version, which the recording shows, unless one is settled."""
         return [] if self._is_settled else self._settle(protocol == "v1")
 
-    def lose(self, error: wire.Error | None) -> list[Told]:
-        """Lose the connection: the next one may agree on another version."""
+    def lose(self, error: wire.Error | None) -> list[SessionEvent]:
+        """Close all requests of a lost connection; the next one may agree on another version."""
         self._is_settled = self._is_chosen
         return self.routes.lost(error)
 
@@ -94,31 +95,31 @@ class VersionedConnection:
         sent: bool = False,
         unterminated: bool = False,
         is_refused: bool = False,
-    ) -> list[Told]:
-        """Return what a line says, one of the agent's or one that the client `sent`.
+    ) -> list[SessionEvent]:
+        """Return the events of a line from the agent, or from the client if it is `sent`.
 
-        `is_refused` says that it is not a well-formed session update: that was tried already.
+        `is_refused` says that the typed decoder has already refused the line as a session update.
         """
         if data == TOO_LONG:
             if not sent:
                 report(Problem(number, "too_long", "$", "is longer than the limit"))
             return []
-        told = [] if self._is_settled else self._learn(data, sent)
+        events = [] if self._is_settled else self._learn(data, sent)
         if self._translation is not None:
             followed = self._translation.followed
-            return [*told, *followed(data, number, report, sent=sent, unterminated=unterminated)]
+            return [*events, *followed(data, number, report, sent=sent, unterminated=unterminated)]
         if sent:
-            return [*told, *self._conversation.sent(decode_line(data, 0, ignored, sent=True))]
+            return [*events, *self._conversation.sent(decode_line(data, 0, ignored, sent=True))]
         decode = decode_refused if is_refused else decode_line
         message = decode(data, number, report, unterminated=unterminated)
         self._warn(data, number, report)
-        return [*told, *self._conversation.received(message, number, report)]
+        return [*events, *self._conversation.received(message, number, report)]
 
     def _warn(self, data: bytes, number: int, report: Report) -> None:
-        """Report, once, that this cannot be v2."""
+        """Report, once, that the messages are not those of v2."""
         if self._has_warned or not any(mark in data for mark in _MARKS_OF_V1):
             return
-        # An agent that speaks v2 should not wait for what it does not need.
+        # Imported late: a connection that speaks v2 never needs v1.
         from ._v1 import is_only_v1
 
         if any(map(is_only_v1, _messages(data))):
@@ -128,7 +129,7 @@ class VersionedConnection:
 
     # --- What initialize agrees on ---
 
-    def _learn(self, data: bytes, sent: bool) -> list[Told]:
+    def _learn(self, data: bytes, sent: bool) -> list[SessionEvent]:
         """Settle the version if a line agrees on one."""
         if _VERSION_KEY not in data:
             return []
@@ -136,17 +137,17 @@ class VersionedConnection:
         agreed = [one for one in versions if one is not None and (one < _V2 or not sent)]
         return self._settle(agreed[0] < _V2) if agreed else []
 
-    def _settle(self, as_v1: bool) -> list[Told]:
+    def _settle(self, as_v1: bool) -> list[SessionEvent]:
         self._is_settled = True
         return self._switch(as_v1)
 
-    def _switch(self, as_v1: bool) -> list[Told]:
+    def _switch(self, as_v1: bool) -> list[SessionEvent]:
         if as_v1 == (self._translation is not None):
             return []
         if not as_v1:
             self._translation, self.intake = None, Intake(WordsV2())
             return []
-        # As above.
+        # Imported late, as above.
         from ._v1 import TranslationV1, WordsV1
 
         self._translation = TranslationV1(self._client_requests, self._agent_requests)

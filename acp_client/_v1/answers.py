@@ -10,7 +10,7 @@ from msgspec import Struct
 from .. import _events as facts
 from .. import wire
 from .._decode import decode_result_of, ignored
-from .._requests import MALFORMED, ClientRequest, Told
+from .._requests import MALFORMED, ClientRequest, SessionEvent
 from . import shapes
 from .parser import ReaderV1
 
@@ -49,7 +49,7 @@ def idle_state(outcome: Outcome) -> Any:
     return outcome.reader.event({**kept, "sessionUpdate": "state_update", "state": "idle"})
 
 
-def answer_of(request: ClientRequest, outcome: Outcome, told: list[Told]) -> Any:
+def answer_of(request: ClientRequest, outcome: Outcome, told: list[SessionEvent]) -> Any:
     """Return the result as a wire object, or the error; `told` is what it means for a session."""
     message = outcome.message
     if message.error is not None:
@@ -66,38 +66,38 @@ def _plain(method: str, result: wire.Json) -> Any:
     return MALFORMED if found is None else found
 
 
-def _initialized(outcome: Outcome, told: list[Told]) -> Any:
+def _initialized(outcome: Outcome, told: list[SessionEvent]) -> Any:
     shaped = shapes.initialize_result(outcome.result or {})
     agent = outcome.reader.structure(shaped, wire.InitializeResponse, "$.result")
     return MALFORMED if agent is None else agent
 
 
-def _session_opened(outcome: Outcome, told: list[Told]) -> Any:
+def _session_opened(outcome: Outcome, told: list[SessionEvent]) -> Any:
     session_id = next((session for session, _ in told if session is not None), None)
     if session_id is None:
         return MALFORMED
     return wire.NewSessionResponse(session_id, _options(told))
 
 
-def _session_resumed(outcome: Outcome, told: list[Told]) -> Any:
+def _session_resumed(outcome: Outcome, told: list[SessionEvent]) -> Any:
     return wire.ResumeSessionResponse(_options(told))
 
 
-def _prompted(outcome: Outcome, told: list[Told]) -> Any:
+def _prompted(outcome: Outcome, told: list[SessionEvent]) -> Any:
     accepted = [event for _, event in told if isinstance(event, facts.PromptAccepted)]
     return wire.PromptResponse(accepted[0].message_id) if accepted else outcome.message.result
 
 
-def _option_set(outcome: Outcome, told: list[Told]) -> Any:
+def _option_set(outcome: Outcome, told: list[SessionEvent]) -> Any:
     return wire.SetSessionConfigOptionResponse(_options(told) or ())
 
 
-def _options(told: list[Told]) -> Any:
+def _options(told: list[SessionEvent]) -> Any:
     lists = [event for _, event in told if isinstance(event, facts.ConfigOptionsSet)]
     return lists[0].config_options if lists else wire.UNSET
 
 
-_ANSWERS: Final[dict[str, Callable[[Outcome, list[Told]], Any]]] = {
+_ANSWERS: Final[dict[str, Callable[[Outcome, list[SessionEvent]], Any]]] = {
     "initialize": _initialized,
     "session/fork": _session_opened,
     "session/load": _session_resumed,

@@ -47,7 +47,7 @@ from .._requests import (
     NotificationReceived,
     RequestAnswered,
     RequestReceived,
-    Told,
+    SessionEvent,
     answered,
 )
 from . import shapes
@@ -70,9 +70,9 @@ class TranslationV1:
         self._last_session: str | None = None
         self._sees_client = False
 
-    def adopted(self) -> list[Told]:
+    def adopted(self) -> list[SessionEvent]:
         """Return what the open requests mean that were sent before this was known to be v1."""
-        told: list[Told] = []
+        told: list[SessionEvent] = []
         for request in self.client_requests:
             request.params = _parameters(request.params)
             if request.method == "session/prompt" and request.session_id is not None:
@@ -87,17 +87,17 @@ class TranslationV1:
         *,
         sent: bool = False,
         unterminated: bool = False,
-    ) -> list[Told]:
+    ) -> list[SessionEvent]:
         """Translate line `number` of the agent, or a line of the client that was `sent`."""
         reader = ReaderV1(number, ignored if sent else report)
         follow = self._sent if sent else self._received
         messages = reader.messages(line, unterminated)
         return [told for each in messages for told in follow(*each)]
 
-    def lost(self, error: wire.Error | None) -> list[Told]:
+    def lost(self, error: wire.Error | None) -> list[SessionEvent]:
         """Close all open requests, which will not be answered; return the states without them."""
         self.agent_requests.lose()
-        states: list[Told] = []
+        states: list[SessionEvent] = []
         for session_id, session in self._sessions.items():
             self._sessions[session_id], events = session.lose()
             states += _told(session_id, events)
@@ -122,7 +122,7 @@ class TranslationV1:
 
     # --- What the agent says ---
 
-    def _received(self, message: Any, reader: ReaderV1) -> list[Told]:
+    def _received(self, message: Any, reader: ReaderV1) -> list[SessionEvent]:
         match message:
             case wire.UnidentifiedError():
                 return [(None, ErrorReceived(message.error))]
@@ -141,7 +141,7 @@ class TranslationV1:
                 return [(None, NotificationReceived(message.method, message.params))]
         return []
 
-    def _updated(self, params: Any, reader: ReaderV1) -> list[Told]:
+    def _updated(self, params: Any, reader: ReaderV1) -> list[SessionEvent]:
         session_id, update = _fields(params).get("sessionId"), _fields(params).get("update")
         if not isinstance(session_id, str):
             reader.rejected("$.params.sessionId", "is not string")
@@ -156,7 +156,7 @@ class TranslationV1:
         closed = [] if self._sees_client else self._moot_permissions(session_id, events)
         return [*begun, *_told(session_id, events), *closed]
 
-    def _moot_permissions(self, session_id: str, events: list[Any]) -> list[Told]:
+    def _moot_permissions(self, session_id: str, events: list[Any]) -> list[SessionEvent]:
         """Close the requests to permit a call that has ended: their answers are not seen."""
         ended = [event.tool_call_id for event in events if ends_call(event)]
         asked = (
@@ -187,17 +187,17 @@ class TranslationV1:
         """Return the message that the next chunk goes on with, by its id or without one."""
         return self._session(session_id).run_of(kind, given)
 
-    def _begin_replay(self, session_id: str) -> list[Told]:
+    def _begin_replay(self, session_id: str) -> list[SessionEvent]:
         self._sessions[session_id], events = self._session(session_id).before_history()
         return _told(session_id, events)
 
-    def _withdrawn(self, request_id: Any) -> list[Told]:
+    def _withdrawn(self, request_id: Any) -> list[SessionEvent]:
         if isinstance(request_id, bool) or not isinstance(request_id, str | int | float):
             return []
         number: Any = request_id  # `1.0` is 1 to JSON-RPC
         return self.agent_requests.close(number)
 
-    def _agent_asks(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
+    def _agent_asks(self, message: wire.Request, reader: ReaderV1) -> list[SessionEvent]:
         params = _fields(message.params)
         if message.method == "session/request_permission":
             return self._permission_asked(message.id, params, reader)
@@ -206,7 +206,7 @@ class TranslationV1:
         call = AgentRequest(message.id, "call", None, message.method, message.params)
         return self.agent_requests.open(call, RequestReceived(call))
 
-    def _elicited(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
+    def _elicited(self, message: wire.Request, reader: ReaderV1) -> list[SessionEvent]:
         kind: Any = wire.CreateElicitationRequest
         request = reader.structure(_fields(message.params), kind, "$.params")
         if request is None:
@@ -216,7 +216,7 @@ class TranslationV1:
 
     def _permission_asked(
         self, request_id: wire.RequestId, params: Fields, reader: ReaderV1
-    ) -> list[Told]:
+    ) -> list[SessionEvent]:
         session_id = params.get("sessionId")
         if not isinstance(session_id, str):
             reader.rejected("$.params.sessionId", "is not string")
@@ -242,7 +242,7 @@ class TranslationV1:
 
     # --- What the client says ---
 
-    def _sent(self, message: Any, reader: ReaderV1) -> list[Told]:
+    def _sent(self, message: Any, reader: ReaderV1) -> list[SessionEvent]:
         self._sees_client = True
         match message:
             case wire.Response():
@@ -254,11 +254,11 @@ class TranslationV1:
                 return self._cancelled(session_id) if isinstance(session_id, str) else []
         return []
 
-    def _cancelled(self, session_id: str) -> list[Told]:
+    def _cancelled(self, session_id: str) -> list[SessionEvent]:
         self.agent_requests.cancel(session_id)
         return [(session_id, facts.CancelSent())]
 
-    def _client_answers(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
+    def _client_answers(self, message: wire.Response, reader: ReaderV1) -> list[SessionEvent]:
         asked = self.agent_requests.get(message.id)
         told = self.agent_requests.answer(message)
         session_id = None if asked is None else _fields(asked.params).get("sessionId")
@@ -281,7 +281,7 @@ class TranslationV1:
         self._outputs[terminal_id] = output
         return {**result, "output": output}
 
-    def _client_asks(self, message: wire.Request, reader: ReaderV1) -> list[Told]:
+    def _client_asks(self, message: wire.Request, reader: ReaderV1) -> list[SessionEvent]:
         params = _fields(message.params)
         session_id = params.get("sessionId")
         named = session_id if isinstance(session_id, str) else None
@@ -292,7 +292,7 @@ class TranslationV1:
         effect = _ASKED.get(message.method)
         return told if named is None or effect is None else [*told, *effect(self, request, reader)]
 
-    def prompted(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
+    def prompted(self, request: ClientRequest, reader: ReaderV1) -> list[SessionEvent]:
         """Follow a `session/prompt`."""
         session_id: Any = request.session_id
         prompt = reader.structure(request.params, wire.SentPromptRequest, "$.params")
@@ -302,7 +302,7 @@ class TranslationV1:
         session = self._session(session_id)
         return _told(session_id, session.prompt(request.request_id, content, given))
 
-    def history_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
+    def history_asked(self, request: ClientRequest, reader: ReaderV1) -> list[SessionEvent]:
         """Follow a `session/load` or a `session/resume`."""
         session_id: Any = request.session_id
         self._session(session_id).await_history(request.request_id)
@@ -310,7 +310,7 @@ class TranslationV1:
             return self._begin_replay(session_id)
         return [(session_id, facts.ResumeSent())]
 
-    def option_asked(self, request: ClientRequest, reader: ReaderV1) -> list[Told]:
+    def option_asked(self, request: ClientRequest, reader: ReaderV1) -> list[SessionEvent]:
         """Follow a request that sets an option, a mode or a model."""
         session_id: Any = request.session_id
         session = self._sessions.get(session_id)
@@ -321,7 +321,7 @@ class TranslationV1:
         wanted = facts.OptionWanted(request.request_id, config_id, wire.Json(value))
         return [(session_id, wanted)]
 
-    def closed(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+    def closed(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
         """Take away what a closed session asks for."""
         error = outcome.message.error
         if error is not None and error.code != NO_SUCH_SESSION:
@@ -330,7 +330,7 @@ class TranslationV1:
 
     # --- The agent's answers ---
 
-    def _answered(self, message: wire.Response, reader: ReaderV1) -> list[Told]:
+    def _answered(self, message: wire.Response, reader: ReaderV1) -> list[SessionEvent]:
         result = None if message.result is None else _fields(message.result.value)
         outcome = Outcome(message, result, reader)
         request = self.client_requests.close(message.id)
@@ -343,13 +343,13 @@ class TranslationV1:
         answer = answer_of(request, outcome, told)
         return [*told, *answered(request, answer), (None, RequestAnswered(request, answer))]
 
-    def _unasked(self, outcome: Outcome) -> list[Told]:
+    def _unasked(self, outcome: Outcome) -> list[SessionEvent]:
         """Follow an answer without its request: in a recording of the agent alone it ends a turn.
 
         The turn is that of the session heard of last.
         """
         error = outcome.message.error
-        told: list[Told] = [] if error is None else [(None, ErrorReceived(error))]
+        told: list[SessionEvent] = [] if error is None else [(None, ErrorReceived(error))]
         session = self._sessions.get(self._last_session or "")
         if self._sees_client or session is None or not session.is_ended_by(outcome):
             return told
@@ -357,7 +357,7 @@ class TranslationV1:
         idle = facts.UpdateInferred(idle_state(outcome))
         return [*told, (self._last_session or "", idle)]
 
-    def opened(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+    def opened(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
         """Take the configuration of a new session, or of one that is there."""
         result = outcome.result
         if result is None:
@@ -372,11 +372,11 @@ class TranslationV1:
             events += session.configured(outcome.reader)
         return _told(session_id, events)
 
-    def forked(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+    def forked(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
         """Take the configuration of a session that was made of another."""
         return self.opened(ClientRequest(asked.request_id, asked.method), outcome)
 
-    def loaded(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+    def loaded(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
         """End the history of a session; only the answer to the newest request does."""
         session_id, answer = asked.session_id or "", outcome.message
         session = self._session(session_id)
@@ -386,13 +386,13 @@ class TranslationV1:
         self._sessions[session_id], events = end()
         return [*self.opened(asked, outcome), *_told(session_id, events)]
 
-    def prompt_ended(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+    def prompt_ended(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
         """End the foreground work, unless another prompt is open."""
         session_id = asked.session_id or ""
         events = self._session(session_id).prompt_answered(outcome.message, idle_state(outcome))
         return _told(session_id, events)
 
-    def chosen(self, asked: ClientRequest, outcome: Outcome) -> list[Told]:
+    def chosen(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
         """Take note of a mode, a model or the value of an option that the client has set."""
         if outcome.result is None:
             return []
@@ -420,7 +420,9 @@ _OF_A_SESSION: Final = frozenset(
     }
 )
 
-_ANSWERED: Final[dict[str, Callable[[TranslationV1, ClientRequest, Outcome], list[Told]]]] = {
+_ANSWERED: Final[
+    dict[str, Callable[[TranslationV1, ClientRequest, Outcome], list[SessionEvent]]]
+] = {
     "session/close": TranslationV1.closed,
     "session/fork": TranslationV1.forked,
     "session/load": TranslationV1.loaded,
@@ -433,7 +435,7 @@ _ANSWERED: Final[dict[str, Callable[[TranslationV1, ClientRequest, Outcome], lis
 }
 """By the client's request: what its answer tells."""
 
-_ASKED: Final[dict[str, Callable[[TranslationV1, ClientRequest, ReaderV1], list[Told]]]] = {
+_ASKED: Final[dict[str, Callable[[TranslationV1, ClientRequest, ReaderV1], list[SessionEvent]]]] = {
     "session/load": TranslationV1.history_asked,
     "session/prompt": TranslationV1.prompted,
     "session/resume": TranslationV1.history_asked,
@@ -457,5 +459,5 @@ def _fields(value: Any) -> Fields:
     return value if isinstance(value, dict) else {}
 
 
-def _told(session_id: str, events: list[Any]) -> list[Told]:
+def _told(session_id: str, events: list[Any]) -> list[SessionEvent]:
     return [(session_id, event) for event in events]

@@ -27,11 +27,12 @@ html_extra_path = ["llms.txt"]
 
 SECTIONS = {
     "Store and connection": (
-        "_store _client_calls _connection _agent_calls _outgoing _limits _preload"
+        "_store _client_calls _connection _agent_calls _outgoing _limits _preload _text_files"
     ),
     "Deliveries": "_delivery _subscriptions _reader",
     "Snapshots": (
-        "_snapshot _client_state _content _terminal_output _items _keyed _grown_text _patches"
+        "_snapshot _entries _client_state _content _terminal_output _items _keyed _grown_text"
+        " _patches _files_touched _diffs _session_queries"
     ),
     "Changes": "_changes _compare _apply_changes _change_documents",
     "Reducer and events": "_reducer _fact_reducer _events _decode",

@@ -1,7 +1,7 @@
-"""What the agent asks of the client, as its handlers get it.
+"""Requests of the agent that the client's own handlers answer: `Responder` and `LATER`.
 
 A handler is registered for a method, see `Store.handle`. It is called like a subscriber: outside
-the store's lock, in order, after the subscribers were called with what the same read changed.
+the store's lock, in order, after the subscribers have received the changes of the same read.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class _Later:
 
 
 LATER: Final = _Later()
-"""What a handler returns that will answer later, by its `Responder`."""
+"""Returned by a handler that will answer later, through its `Responder`."""
 
 
 class Responder:
-    """A request of the agent, and the way to answer it once, from any thread."""
+    """A request of the agent, which can be answered once, from any thread."""
 
     def __init__(
         self,
@@ -53,13 +53,13 @@ class Responder:
 
     @property
     def params(self) -> Any:
-        """The parameters as parsed JSON, `None` if there are none."""
+        """The parameters as parsed JSON, or `None`."""
         params = self._request.params
         return params.value if isinstance(params, wire.Json) else params
 
     @property
     def is_open(self) -> bool:
-        """Whether the agent still waits: it was not answered, withdrawn or lost."""
+        """Whether the agent still waits: the request was not answered, withdrawn or lost."""
         return self._is_open(self._request)
 
     def result(self, result: Any = None) -> None:
@@ -78,7 +78,7 @@ NotificationHandler: TypeAlias = Callable[[str, Any], object]
 def answer_by(handler: Handler, responder: Responder) -> None:
     """Call a handler, and answer with what it returns or raises.
 
-    A request that is open no more by then, since the agent withdrew it, gets no answer.
+    A request that the agent has withdrawn by then gets no answer.
     """
     try:
         result = handler(responder)
@@ -94,7 +94,7 @@ def answer_by(handler: Handler, responder: Responder) -> None:
 
 
 def _error_of(error: HandlerError) -> wire.Error:
-    """Return the error object of what a handler raised. Raises `InvalidValueError`."""
+    """Return the error object for an exception of a handler. Raises `InvalidValueError`."""
     checked(error.code, int, "an error code")
     checked(error.message, str, "an error message")
     data = None if error.data is None else wire.Json(error.data)

@@ -1,28 +1,28 @@
-"""The lines of one read onto the drafts of their sessions: the hot path.
+"""The hot path: reduce the lines of one read onto the drafts of their sessions.
 
 Most of what an agent sends is runs of lines that differ in one string: the text of the next chunk
-of one message or tool call, or the data of the next output chunk of one terminal. All else in such
-a line, its envelope, is the same bytes again and again. So an envelope is learned once and then
-compared as bytes, and only the string between its two halves is decoded. The theory:
+of one message or tool call, or the data of the next output chunk of one terminal. The rest of such
+a line, its envelope, is the same bytes every time. So an envelope is learned once and then compared
+as bytes, and only the string between its two halves is decoded. The theory:
 
 - A JSON text with one string token replaced by another string token parses to the same value, with
-  the one string replaced. So if `head + token + tail` was a chunk whose text is that token, then
+  that string replaced. So if `head + token + tail` was a chunk whose text is that token, then
   `head + other + tail` is the same chunk with the other text, whatever `other` is, provided that
   `other` is exactly one JSON string. The strict decoder of a single string proves that; if it
   refuses, the line is decoded as a whole.
-- Which token of a line is the chunk's text is proved by two lines of the run, both decoded as a
-  whole, that differ in that token alone and have different texts: were the text another token,
-  it would be the same in both.
-- The next run of the same kind mostly has the same envelope with another id in it. If the old id
-  stands in the old head as one string token, once, then that token is where the id comes from, or
-  the line, decoded as a whole, would not have the new id with the new token there. So the new head
-  is the old one with the new id, and one line that it matches is enough.
+- Two lines of a run, both decoded as a whole, prove which token is the chunk's text: they differ in
+  that token alone and have different texts. If the text were another token, it would be the same in
+  both.
+- The next run of the same kind usually has the same envelope with another id in it. If the old id
+  stands in the old head exactly once, as a string token, then the id comes from that token:
+  otherwise the line, decoded as a whole, would not have the new id with the new token there. So the
+  new head is the old one with the new id, and one matching line is enough.
 
-Which lines begin a run, and what its strings are appended to, the `Words` of a version say. In v1 a
-chunk may have no id: then its run ends with the first line that is not one of it.
+The `Words` of a version define which lines begin a run and what its strings are appended to. In v1
+a chunk may have no id; its run then ends with the first line that does not belong to it.
 
-Learning costs about two typed decodes, once a run. A line that has a known envelope then costs less
-than its typed decode (see the benchmark "bytes to snapshot").
+Learning costs about two typed decodes per run. A line with a known envelope then costs less than
+its typed decode (benchmark "bytes to snapshot").
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from ._reducer import MESSAGE_TYPES, Drafts
 from ._typed import Refused
 
 Chunk: TypeAlias = tuple[type, tuple[str, ...], str]
-"""A chunk apart from its string: its class, the ids in it, that of its entity last; the session."""
+"""A chunk without its string: its class, its ids (that of its entity last), and its session."""
 
 
 class _Envelope(Struct, frozen=True, gc=False, eq=False):
-    """What surrounds the string of a run's chunks, and the decoder of that string."""
+    """The bytes around the string of a run's chunks, and the decoder of that string."""
 
     chunk: Chunk
     head: bytes
@@ -55,7 +55,7 @@ class _Envelope(Struct, frozen=True, gc=False, eq=False):
     decode: Callable[[bytes], Any]
 
     def string(self, line: bytes) -> str | bytes | None:
-        """Return the string of a line, `None` if the line is no line of the run."""
+        """Return the string of a line, or `None` if the line does not belong to the run."""
         rest = line.removeprefix(self.head)
         string = rest.removesuffix(self.tail)
         if rest is line or string is rest:
@@ -76,47 +76,47 @@ class Reading(Struct, frozen=True, gc=False, eq=False):
 
 
 class Words(Protocol):
-    """What the lines of one version of the protocol say."""
+    """The meaning of the lines in one version of the protocol."""
 
     strings: ClassVar[Mapping[type, Reading]]
-    """The chunks that runs are made of, by the class of the update."""
+    """How the chunks of runs are read, by the class of the update."""
 
     is_steady: ClassVar[bool]
-    """Whether lines of a run belong to it whatever comes in between."""
+    """Whether a run continues after other lines have come in between."""
 
     def read(self, line: bytes, after_unknown: bool) -> Any:
         """Return the parameters of a well-formed update; `None` for any other line."""
         ...
 
     def reduce(self, drafts: Drafts, session_id: str, update: Any) -> bool | None:
-        """Reduce an update; return `False` for one that is to be read as an odd line."""
+        """Reduce an update; return `False` if it must be read as an odd line."""
         ...
 
     def append(self, drafts: Drafts, chunk: Chunk) -> Callable[[Any], None] | None:
-        """Return what appends the string of a chunk to its entity, if the chunk has one."""
+        """Return the function that appends a chunk's string to its entity, or `None`."""
         ...
 
 
 @cache
 def _string() -> Callable[[bytes, int], re.Match[bytes] | None]:
-    """Return what finds a JSON string; the package is imported without waiting for it."""
+    """Return the pattern of a JSON string, compiled when it is first needed."""
     return re.compile(rb' *("[^"\\]*(?:\\.[^"\\]*)*")').match
 
 
 _NO_HEAD: Final = b"\n\n"
-"""The head of no line: a line holds one line feed, at its end."""
+"""A head that no line has: the only line feed of a line is its last byte."""
 
 _ENVELOPES_KEPT: Final = 16
 
 _LONGEST_LEARNED: Final = 65_536
-"""Bytes of a line beyond which its text is what it costs, and keeping it would be dear."""
+"""Longer lines, in bytes, are not kept: their cost is that of the text, not of the envelope."""
 
 
 _ODD: Final[Any] = object()
 
 
 class _Run(NamedTuple):
-    """A run that has begun: what surrounds its strings, and what they are appended to."""
+    """A run that has begun: its envelope, and the entity that its strings are appended to."""
 
     head: bytes
     tail: bytes
@@ -125,7 +125,7 @@ class _Run(NamedTuple):
 
 
 class Intake:
-    """Decodes and reduces lines; remembers the envelopes of the last runs from read to read."""
+    """Decodes and reduces lines, and remembers the envelopes of the last runs between reads."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
@@ -137,10 +137,10 @@ class Intake:
     def take(
         self, drafts: Drafts, lines: Sequence[bytes], take_odd: Callable[[bytes, int], bool]
     ) -> int:
-        """Reduce lines in order, and return how many: all of them, unless `take_odd` ends that.
+        """Reduce lines in order and return how many were reduced.
 
-        It gets each line that is not a well-formed update, with its index, and returns whether to
-        go on.
+        `take_odd` is called with each line that is not a well-formed update, and with its index; it
+        returns whether to continue.
         """
         head, tail = _NO_HEAD, b""
         decode_string: Any = None
@@ -160,7 +160,7 @@ class Intake:
                 head = _NO_HEAD
             begun = self._take_whole(drafts, line)
             if begun is _ODD:
-                head = _NO_HEAD  # the drafts may be others now
+                head = _NO_HEAD  # the drafts may have been replaced
                 if not take_odd(line, index):
                     return index + 1
             elif begun is not None:
@@ -170,7 +170,7 @@ class Intake:
     def _take_whole(self, drafts: Drafts, line: bytes) -> Any:
         """Reduce a line that is decoded as a whole; return the run that it begins, if any.
 
-        `_ODD` stands for a line that is not a well-formed update.
+        Returns `_ODD` for a line that is not a well-formed update.
         """
         if is_blank(line):
             return None
@@ -190,7 +190,7 @@ class Intake:
         return _Run(envelope.head, envelope.tail, envelope.decode, append)
 
     def _envelope(self, line: bytes, session_id: str, event: Any) -> _Envelope | None:
-        """Return the envelope of the run that a chunk belongs to, if it is known or can be now."""
+        """Return the envelope of the run of a chunk, or `None` if it is not known yet."""
         kind = type(event)
         read = self._words.strings[kind]
         string = read.string(event)
@@ -220,7 +220,7 @@ class Intake:
 
 
 def _carried_over(former: _Envelope, chunk: Chunk, line: bytes, string: Any) -> _Envelope | None:
-    """Make the envelope of a new run from that of a former one, if the ids are all of it."""
+    """Derive the envelope of a run from that of an earlier one, if they differ in ids alone."""
     head, olds, news = former.head, former.chunk[1], chunk[1]
     if former.chunk[2] != chunk[2] or len(olds) != len(news):
         return None
@@ -236,7 +236,7 @@ def _carried_over(former: _Envelope, chunk: Chunk, line: bytes, string: Any) -> 
 def _found(
     chunk: Chunk, reading: Reading, first: tuple[bytes, Any], second: tuple[bytes, Any]
 ) -> _Envelope | None:
-    """Find the envelope of two lines of a run, and prove that it is one."""
+    """Return the envelope of two lines of a run, or `None` if it cannot be proved."""
     line, string = second
     if string == first[1]:
         return None
@@ -251,7 +251,7 @@ def _found(
 
 
 def _text_of_message(event: Any) -> str | None:
-    """Return the text of a message chunk that has nothing else."""
+    """Return the text of a message chunk that holds nothing but text."""
     return _text(event, event.content)
 
 
@@ -263,7 +263,7 @@ def _text(event: Any, block: Any) -> str | None:
 
 
 def _text_of_item(event: Any) -> str | None:
-    """Return the text of a content chunk of a tool call that has nothing else."""
+    """Return the text of a tool call's content chunk that holds nothing but text."""
     item = event.content
     return _text(event, item.content) if type(item) is wire.Content and item.meta is None else None
 
@@ -301,7 +301,7 @@ class WordsV2:
         drafts.reduce(session_id, update)
 
     def append(self, drafts: Drafts, chunk: Chunk) -> Callable[[Any], None]:
-        """Return what appends the string of a chunk to its entity."""
+        """Return the function that appends a chunk's string to its entity."""
         kind, (entity_id,), session_id = chunk
         draft = drafts.draft(session_id)
         if kind is wire.TerminalOutputChunk:

@@ -1,19 +1,19 @@
-"""`apply` and `apply_all`: events to snapshots.
+"""`apply` and `apply_all`: reduce events to snapshots.
 
-The reducer is a pure fold: one snapshot and some events in, the next snapshot out. Each event type
-has one small function in one of the dispatch tables:
+The reducer is a pure fold: it takes a snapshot and events, and returns the next snapshot. Each
+event type has one small function in one of the dispatch tables:
 
-- `_ON_UPDATE`: what the agent reports, and `_ON_DRAFT`: frequent facts of the client, which
-  work on the mutable draft of the batch (see `_session_draft`);
-- `ON_SNAPSHOT` of `_fact_reducer`: what the client does or learns, which is rare, may concern the
-  whole session, and works on a finished snapshot.
+- `_ON_UPDATE` has the agent's updates and `_ON_DRAFT` the frequent client-side facts; both work on
+  the mutable draft of the batch (see `_session_draft`);
+- `ON_SNAPSHOT` of `_fact_reducer` has the rare client-side facts, which may concern the whole
+  session and work on a finished snapshot.
 
 The rules that the functions share:
 
-- *Nothing waits.* An update for an id that was not seen creates it, at any time, in any state.
+- *Nothing waits.* An update for an unseen id creates the entity, at any time and in any state.
 - *Nothing is lost.* Text is appended exactly; unknown variants become entries.
 - *Nothing doubles.* Entities are found by kind and id alone; a replay starts from empty.
-- *Nothing changed is the same object*, up to the snapshot itself.
+- *Whatever is unchanged is the same object*, up to the snapshot itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ from ._snapshot import Message, MessageType, Snapshot, plan_key
 def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LIMITS) -> Snapshot:
     """Return the snapshot after one event; the same object if the event changes nothing.
 
-    Raises `InvalidValueError` for something that is no event, or no snapshot.
+    `event` is a session update (`session/update`, see `wire.SessionUpdate`) or a client-side fact
+    such as `PromptSent`. `limits` bounds the notices and the terminal bytes that are kept. Raises
+    `InvalidValueError` for a value that is not a snapshot, an event or limits.
     """
     try:
         direct = _DIRECT.get(type(event))
@@ -48,19 +50,19 @@ def apply(snapshot: Snapshot, event: facts.Event, *, limits: Limits = DEFAULT_LI
             if after is not None:
                 return after
         return reduce_event(Draft.of(snapshot, limits), event).freeze()
-    except (AttributeError, TypeError):  # to look before would cost every update
+    except (AttributeError, TypeError):  # a check up front would cost every update
         _check(snapshot, limits)
         raise
 
 
 def _check(snapshot: Any, limits: Any) -> None:
-    """Raise `InvalidValueError` for what is no snapshot, and for what is no limits."""
+    """Raise `InvalidValueError` for a value that is not a snapshot, or not limits."""
     checked(snapshot, Snapshot, "a snapshot")
     checked(limits, Limits, "an object of `Limits`")
 
 
 def _chunk_of_known_message(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
-    """Append one block to a message that exists: what a draft would do, without making one."""
+    """Append one block to an existing message, as a draft would do, without making a draft."""
     key = (MESSAGE_TYPES[type(update)], update.message_id)
     place = snapshot.entries._place(key)
     if place < 0 or update.meta is not None:
@@ -73,7 +75,7 @@ def _chunk_of_known_message(snapshot: Snapshot, update: Any, limits: Limits) -> 
 
 
 def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -> Snapshot | None:
-    """Append output to a terminal that exists: what a draft would do, without making one."""
+    """Append output to an existing terminal, as a draft would do, without making a draft."""
     place = snapshot.terminals._place(update.terminal_id)
     if place < 0 or not update.data or limits.terminal_bytes is not None:
         return None
@@ -86,9 +88,10 @@ def _output_of_known_terminal(snapshot: Snapshot, update: Any, limits: Limits) -
 def apply_all(
     snapshot: Snapshot, events: Iterable[facts.Event], *, limits: Limits = DEFAULT_LIMITS
 ) -> Snapshot:
-    """Return the snapshot after all events: what `apply` would return one by one, in less time.
+    """Return the snapshot after all events, in order; the same object if nothing changes.
 
-    Raises `InvalidValueError` for something that is no event, or no snapshot.
+    The result equals that of `apply` for each event in turn, and takes less time. Arguments and
+    exceptions are those of `apply`; `events` is an iterable.
     """
     try:
         draft = Draft.of(snapshot, limits)
@@ -102,7 +105,7 @@ def apply_all(
 
 
 def reduce_event(draft: Draft, event: Any) -> Draft:
-    """Reduce one event onto a draft; return the draft to go on with."""
+    """Reduce one event onto a draft; return the draft to continue with."""
     on_update = _ON_UPDATE.get(type(event))
     if on_update is not None:
         if draft.is_lost:
@@ -130,7 +133,7 @@ class Drafts:
         self.open: dict[str, Draft] = {}
 
     def draft(self, session_id: str) -> Draft:
-        """Return the draft of a session, a new one if the session is not known."""
+        """Return the draft of a session; a new one for an unknown session."""
         draft = self.open.get(session_id)
         if draft is None:
             base = self._snapshots.get(session_id) or Snapshot(session_id)
@@ -138,7 +141,7 @@ class Drafts:
         return draft
 
     def knows(self, session_id: str) -> bool:
-        """Tell whether a session exists."""
+        """Return whether a session exists."""
         return session_id in self.open or session_id in self._snapshots
 
     def reduce(self, session_id: str, event: Any) -> None:
@@ -162,7 +165,7 @@ MESSAGE_TYPES: Final[dict[type, MessageType]] = {
     wire.AgentThoughtChunk: "agent_thought",
     wire.AgentThought: "agent_thought",
 }
-"""The type of the entry that an update of a message is about."""
+"""The type of the message that an update is about, by the class of the update."""
 
 
 def _message_chunk(draft: Draft, update: Any) -> None:
@@ -253,7 +256,7 @@ def _notice(draft: Draft, update: wire.Notice) -> None:
 
 
 def _permission_asked(draft: Draft, event: facts.PermissionAsked) -> None:
-    """Apply the subject; add the request, unless the session is cancelling: it is answered then."""
+    """Apply the subject; add the request, unless the session is cancelling and it is answered."""
     request, subject, cancelling = event.request, event.request.subject, draft.get("cancelling")
     if isinstance(subject, wire.ToolCallPermissionSubject):
         call = draft.tool_call(subject.tool_call.tool_call_id)
@@ -279,10 +282,10 @@ _DIRECT: Final[dict[type, Callable[[Snapshot, Any, Limits], Snapshot | None]]] =
     wire.AgentThoughtChunk: _chunk_of_known_message,
     wire.TerminalOutputChunk: _output_of_known_terminal,
 }
-"""What most updates are, for whoever applies them one by one (benchmark "one apply per update").
+"""Shortcuts of `apply` for the most frequent updates (benchmark "one apply per update").
 
-Each returns what the function in `_ON_UPDATE` leads to, or `None` where it does not apply; the law
-that `apply` folded is `apply_all` holds them to it.
+Each returns the snapshot that the function in `_ON_UPDATE` leads to, or `None` where the shortcut
+does not apply. The law that the fold of `apply` equals `apply_all` holds them to it.
 """
 
 _ON_UPDATE: Final[dict[type, Callable[[Draft, Any], None]]] = {

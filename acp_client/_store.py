@@ -1,20 +1,20 @@
 """`Store`: one connection and all its sessions, without I/O.
 
-What goes in: what the agent wrote (`receive`), and what the user does (`initialize`, `prompt`,
-`cancel`, …: see `_client_calls`). What comes out: the bytes to write (`data_to_send`), one
-immutable `Snapshot` per session, one immutable `Connection`, and problems. A client whose own
-transport writes requests passes those bytes to `sent`.
+The input is what the agent wrote (`receive`) and what the user does (`initialize`, `prompt`,
+`cancel`, …: see `_client_calls`). The output is the bytes to write (`data_to_send`), one immutable
+`Snapshot` per session, one immutable `Connection`, and problems. A client whose own transport
+writes requests passes those bytes to `sent`.
 
 The store reduces a whole read at once: the lines of one call are decoded together, routed to one
-draft per session, and each touched session gets one new snapshot at the end. What the store writes
-itself it follows like what is passed to `sent`, so both ways end in the same state.
+draft per session, and each touched session gets one new snapshot at the end. The store follows its
+own lines like those that are passed to `sent`, so both ways end in the same state.
 
-Which version of the protocol the messages are of, and what they mean, is the business of
-`_versions`. Lines that are well-formed session updates take the hot path, see `_chunk_runs`; others
-are followed one by one.
+`_versions` decides which version of the protocol the messages belong to and what they mean. Lines
+that are well-formed session updates take the hot path, see `_chunk_runs`; other lines are followed
+one by one.
 
-Ids of the store's own requests are strings with a prefix of their own, so that they never meet
-those that a transport counts.
+The ids of the store's own requests are strings with a prefix, so that they never collide with the
+ids that a transport counts.
 """
 
 from __future__ import annotations
@@ -100,29 +100,31 @@ _DATA: Final = bytes | bytearray | memoryview
 class Store(ClientCalls):
     """One connection and all its sessions.
 
-    `protocol` says what the agent speaks, `"v1"` or `"v2"`; without it, `initialize` settles
-    it, and until then the messages go as v2. Raises `InvalidValueError` for anything else.
+    `protocol` is the version that the agent speaks, `"v1"` or `"v2"`. Without it, `initialize`
+    settles the version, and messages are read as v2 until then. Any other value raises
+    `InvalidValueError`. `limits` bounds what is kept, see `Limits`.
 
     The client writes what `data_to_send` returns, in that order, and passes what it reads to
-    `receive`. An `observer` follows a conversation that other code has, by `receive` and `sent`: it
-    answers nothing by itself.
+    `receive`. An `observer` follows a conversation that other code conducts, through `receive` and
+    `sent`; it answers nothing by itself.
 
-    Threads: all methods may be called from any of them, callbacks included. Those that feed the
+    Threads: all methods, callbacks included, may be called from any thread. Calls that feed the
     store take turns; reading does not wait for them. Snapshots may be read, continued with `apply`
-    and compared with `changes` anywhere at any time, and a snapshot once taken never changes. What
-    is not promised: that two sessions that one batch changes are seen to change together, or that
-    whoever reads a snapshot is not a step ahead of the subscribers, whose calls come afterwards.
+    and compared with `changes` anywhere at any time, and a snapshot never changes. Two guarantees
+    are not made: a reader may see one of two sessions of a batch change before the other, and a
+    snapshot may be a step ahead of the subscribers, which are called afterwards.
 
-    Signal handlers and finalizers run in the middle of anything. They may read snapshots, and close
-    subscriptions and readers; any other call raises `ReentryError` if it comes from within one of
-    the same store. What is raised into a call (`KeyboardInterrupt`, `MemoryError`) leaves the store
-    usable and every snapshot true, but the bytes of that call are lost: `disconnect`, and resume.
+    Signal handlers and finalizers may run between any two instructions. They may read snapshots,
+    and close subscriptions and readers; any other call from within a call of the same store raises
+    `ReentryError`. An exception that is raised into a call (`KeyboardInterrupt`, `MemoryError`)
+    leaves the store usable and every snapshot true, but the bytes of that call are lost: call
+    `disconnect`, and resume.
 
     After a fork, the child may read what it inherits, and feed stores of its own.
 
     `on_callback_error` is called with each exception that a callback raises; until it is set, they
-    are printed. `on_data_to_send`, if it is set, is called when something was queued: by the thread
-    whose call queued it, before that call returns.
+    are printed. `on_data_to_send`, if set, is called when bytes have been queued, by the thread
+    whose call queued them, before that call returns.
     """
 
     def __init__(
@@ -144,20 +146,20 @@ class Store(ClientCalls):
         self._to_send: deque[bytes] = deque()
         self.on_data_to_send: Callable[[], object] | None = None
         self._received = Framer(limits.line_length)
-        self._sent = Framer(sys.maxsize)  # a limit is for what others write
+        self._sent = Framer(sys.maxsize)  # the limit applies to what the agent writes
         self._line = 0
         self._last_id = 0
         self._subscriptions = Subscriptions(lambda error: self.on_callback_error(error))
         self.on_callback_error: Callable[[Exception], object] = print_callback_error
         self._problems: deque[Problem] = deque(maxlen=limits.problems)
         self._problem_counts: Counter[ProblemKind] = Counter()
-        self._busy: int | None = None  # the thread that is in the middle of a call
+        self._busy: int | None = None  # the thread that is within a call
         hold_locks(self, Store._renew_locks)
 
     def _renew_locks(self) -> None:
         self._lock = threading.RLock()
         if self._busy != threading.get_ident():
-            self._busy = None  # who was in the middle of a call is not in this process
+            self._busy = None  # the thread that was within a call is not in this process
 
     def __repr__(self) -> str:
         sessions, phase = len(self._sessions), self._connection.phase
@@ -175,7 +177,7 @@ class Store(ClientCalls):
         """Return the current snapshot of a session. Raises `UnknownSessionError`."""
         try:
             return self._sessions[session_id]
-        except (KeyError, TypeError):  # a list, say, is no key
+        except (KeyError, TypeError):  # a list, for example, cannot be a key
             raise UnknownSessionError(f"no session {session_id!r}") from None
 
     @property
@@ -185,16 +187,16 @@ class Store(ClientCalls):
 
     @property
     def problem_counts(self) -> dict[ProblemKind, int]:
-        """How many problems there were of each kind, those no longer kept included."""
+        """The number of problems of each kind, including those that are no longer kept."""
         return {kind: self._problem_counts[kind] for kind in PROBLEM_KINDS}
 
     def memory(self) -> Memory:
-        """Tell how many bytes are kept, and for what.
+        """Return how many bytes the store keeps, and for what.
 
-        It takes a walk over all that there is, some microseconds for each entry, in which those
-        that feed the store wait. Nothing is changed by it.
+        The measurement walks over all entries, and calls that feed the store wait for it. It
+        changes nothing.
         """
-        # A look that few take: who imports the package does not wait for it.
+        # Imported late: few programs measure memory.
         from ._memory import memory_of
 
         with self._turn():
@@ -202,17 +204,17 @@ class Store(ClientCalls):
 
     @property
     def agent(self) -> wire.InitializeResponse | None:
-        """What the agent said of itself in answer to `initialize`, once it has."""
+        """The result of `initialize`, or `None` before it."""
         return self._connection.agent
 
     @property
     def connection(self) -> Connection:
-        """What is true of the connection itself."""
+        """The state of the connection itself, as an immutable value."""
         return self._connection
 
     @property
     def protocol(self) -> Protocol:
-        """What the agent speaks, as far as that is known: `"v2"` until it is."""
+        """The version of the protocol that the agent speaks; `"v2"` until it is known."""
         return self._messages.protocol
 
     @property
@@ -228,21 +230,21 @@ class Store(ClientCalls):
         session: str | None = None,
         select: Selector | None = None,
     ) -> Subscription:
-        """Call `callback` with the present snapshot, and then with what each batch changes.
+        """Call `callback` with the present snapshot, and then with the changes of each batch.
 
-        The first `Delivery` about a session brings what is there already (of a session that is not
-        known, an empty snapshot), the next ones the steps from there: nothing falls between. A
-        batch gives one call for each session that it changes. `session` is the id of the only one
-        to follow; without it, all are followed, those to come included.
+        The first `Delivery` of a session has its present snapshot (an empty one for an unknown
+        session); the next ones are the steps from there, without a gap. A batch makes one call for
+        each session that it changes. `session` is the id of the only session to follow; without it,
+        all sessions are followed, including those to come.
 
-        With `select`, a function of a snapshot, only those batches count after which it returns
-        another object: `select=lambda snapshot: snapshot.plans`.
+        With `select`, a function of a snapshot, a batch is delivered only if the function returns
+        another object after it: `select=lambda snapshot: snapshot.plans`.
 
-        Calls are made in order and one at a time, by the thread that called the store, when the
-        store's method is about to return. They never come within each other: what a callback does
-        to the store is delivered after it has returned. A callback that raises stops no other, see
-        `on_callback_error`; its next call about that session brings a `Reset`, since it is unknown
-        what it drew. It is called no more once the subscription is closed.
+        Calls are made in order and one at a time, by the thread that called the store, just before
+        the store's method returns. They are never nested: what a callback does to the store is
+        delivered after it has returned. A callback that raises does not stop the others, see
+        `on_callback_error`; its next call for that session has a `Reset`, since it is unknown what
+        it drew. A callback is not called after its subscription is closed.
         """
         _check_function(callback)
         if select is not None:
@@ -259,7 +261,7 @@ class Store(ClientCalls):
     ) -> ConnectionSubscription:
         """Call `callback` with the present connection, and then with each change of it.
 
-        The calls are made like those of `subscribe`, after those of the same batch.
+        The calls are made like those of `subscribe`, and follow the session calls of the batch.
         """
         _check_function(callback)
         with self._turn():
@@ -268,11 +270,11 @@ class Store(ClientCalls):
         return subscription
 
     def reader(self, session: str, *, wake: Callable[[Reader], object] | None = None) -> Reader:
-        """Return what holds the newest step of a session, for a renderer that takes its time.
+        """Return a `Reader` of a session, for a renderer that is slower than the agent.
 
-        `wake` is called, as a subscriber is, with the reader when there is a step to take, and when
-        one that is there becomes urgent. A reader without it is kept only by whoever uses it: when
-        nothing refers to it any more, the store forgets it.
+        `wake` is called with the reader, like a subscriber, when there is a step to take, and when
+        a waiting step becomes urgent. The store holds a reader without `wake` weakly: it drops the
+        reader when nothing else refers to it.
         """
         if wake is not None:
             _check_function(wake)
@@ -288,10 +290,10 @@ class Store(ClientCalls):
     # --- What the traffic brings ---
 
     def receive(self, data: bytes | bytearray | memoryview, *, line: int | None = None) -> None:
-        """Take bytes that the agent wrote, cut anywhere. Never raises for what is in them.
+        """Take bytes that the agent wrote, split anywhere. Never raises because of their content.
 
-        Problems name the line that they are in. Lines are counted from 1; `line` sets the number of
-        the next line, for whoever feeds part of a recording.
+        Problems have the number of their line. Lines are counted from 1; `line` sets the number of
+        the next line, for a caller that feeds part of a recording.
         """
         if line is not None and checked(line, int, "the number of a line") < 0:
             raise InvalidValueError(f"{line} is no number of a line")
@@ -301,7 +303,7 @@ class Store(ClientCalls):
             self._receive_lines(batch, self._received.feed(bytes(checked(data, _DATA, "bytes"))))
 
     def end(self) -> None:
-        """Record that the agent's output ended: an unterminated last line is a message."""
+        """Record that the agent's output ended; an unterminated last line is read as a message."""
         with self._batch("live") as batch:
             line = self._received.end()
             if line is not None:
@@ -309,9 +311,9 @@ class Store(ClientCalls):
                 self._follow(batch, line, self._line, unterminated=True)
 
     def sent(self, data: bytes | bytearray | memoryview) -> None:
-        """Take bytes that the client's transport wrote and the store did not make, cut anywhere.
+        """Take bytes that the client's own transport wrote, split anywhere.
 
-        Requests, answers and cancels in them are followed; what is not understood is left alone.
+        Requests, answers and cancels in them are followed; anything else is ignored.
         """
         with self._batch("local") as batch:
             for line in self._sent.feed(bytes(checked(data, _DATA, "bytes"))):
@@ -320,10 +322,10 @@ class Store(ClientCalls):
     def disconnect(self, error: wire.Error | None = None) -> None:
         """Record that the connection is lost.
 
-        Prompts that wait for an answer become `uncertain` (with `error`, if given), permission
-        requests go, and each `on_answer` that waits gets an error. What was not written yet, and
-        bytes of an unfinished line, are forgotten. The store goes on with the next connection,
-        whose `initialize` may agree on another version.
+        Pending prompts become `uncertain` (with `error`, if given), permission requests and
+        elicitations are removed, and each waiting `on_answer` is called with an error. Bytes that
+        were not written yet, and those of an unfinished line, are dropped. The store can be used
+        for the next connection, whose `initialize` may agree on another version.
         """
         checked(error, wire.Error | None, "a `wire.Error`")
         with self._batch("local") as batch:
@@ -337,26 +339,26 @@ class Store(ClientCalls):
     # --- What the client writes ---
 
     def data_to_send(self) -> bytes:
-        """Return what is to be written to the agent now, and forget it; empty if there is nothing.
+        """Return the bytes to write to the agent, and clear the queue; empty if there are none.
 
-        It is all that the store made since the last call, answers of its own included, in the order
-        in which the store counted it. A client with several threads holds a lock from this call
-        until the bytes are written, or leaves writing to one thread.
+        The bytes are everything that was queued since the last call, the store's own answers
+        included, in the order in which the store applied it. A client with several threads holds a
+        lock from this call until the bytes are written, or leaves writing to one thread.
         """
         lines: list[bytes] = []
         while self._to_send:
             try:
                 lines.append(self._to_send.popleft())
-            except IndexError:  # another thread was faster
+            except IndexError:  # another thread took the bytes
                 break
         return b"".join(lines)
 
     def request(
         self, method: str, params: Params | None = None, *, on_answer: OnAnswer[Any] | None = None
     ) -> OutgoingRequest:
-        """Send any request. Raises `InvalidValueError` for what JSON has no form for.
+        """Send any request. Raises `InvalidValueError` for values that JSON cannot represent.
 
-        The answer of a method of the protocol is a wire object, any other one is `wire.Json`.
+        The answer to a method of the protocol is a wire object, any other answer is `wire.Json`.
         """
         checked(method, str, "the name of a method")
         checked(params, Mapping | None, "the parameters of a request")
@@ -382,8 +384,8 @@ class Store(ClientCalls):
     def cancel(self, session_id: str) -> Outgoing:
         """Cancel a session's foreground work: `session/cancel`. Raises `UnknownSessionError`.
 
-        Each of the session's open permission requests is answered `cancelled`. Unfinished tool
-        calls of the foreground work are marked at once.
+        Each pending permission request of the session is answered `cancelled`, and the unfinished
+        tool calls of the foreground work are marked at once.
         """
         with self._batch("local") as batch:
             lines = [notification_line("session/cancel", {"sessionId": self._known(session_id)})]
@@ -409,9 +411,9 @@ class Store(ClientCalls):
     ) -> Outgoing:
         """Answer a permission request; `None` answers `cancelled`.
 
-        Raises `UnknownSessionError`, `UnknownPermissionError` when the request is not pending (it
-        was answered, cancelled or withdrawn: nothing is sent), and `InvalidValueError` for an
-        option that was not offered.
+        Raises `UnknownSessionError`, `UnknownPermissionError` for a request that is not pending (it
+        was answered, cancelled or withdrawn), and `InvalidValueError` for an option that was not
+        offered. Nothing is sent then. Protocol: `session/request_permission`.
         """
         with self._batch("local") as batch:
             pending = self.snapshot(session_id).permissions
@@ -431,11 +433,12 @@ class Store(ClientCalls):
         action: ElicitationAction,
         content: Mapping[str, Any] | None = None,
     ) -> Outgoing:
-        """Answer an elicitation of a session, or of the connection where the session is `None`.
+        """Answer an elicitation of a session, or of the connection if the session is `None`.
 
-        `content` are the values of a form that is accepted; they are not kept. Raises
-        `UnknownSessionError`, `UnknownRequestError` when the elicitation is not pending, and
-        `InvalidValueError` for values that do not fit the form; nothing is sent then.
+        `content` has the values of an accepted form, by field; they are not kept. Raises
+        `UnknownSessionError`, `UnknownRequestError` for an elicitation that is not pending, and
+        `InvalidValueError` for values that do not fit the form. Nothing is sent then. Protocol:
+        `elicitation/create`.
         """
         with self._batch("local") as batch:
             holder = self._connection if session_id is None else self.snapshot(session_id)
@@ -449,11 +452,10 @@ class Store(ClientCalls):
         return Outgoing(line)
 
     def forget_session(self, session_id: str) -> None:
-        """Forget a session, and what waits for an answer in it. Raises `UnknownSessionError`.
+        """Forget a session and its open requests. Raises `UnknownSessionError`.
 
-        Its subscribers get the step to an empty snapshot. Nothing is to be written; an agent that
-        should stop gets `close_session` or `cancel` before. If it reports something of the session
-        later, that begins the session again.
+        Subscribers receive the step to an empty snapshot. Nothing is sent: to stop the agent, call
+        `close_session` or `cancel` first. A later update of the session begins it again.
         """
         with self._batch("local") as batch:
             self.snapshot(session_id)
@@ -472,19 +474,20 @@ class Store(ClientCalls):
     # --- What the agent asks ---
 
     def handle(self, method: str, handler: Handler | None) -> None:
-        """Let `handler` answer the agent's requests of a method; `None` takes it away again.
+        """Register the handler of the agent's requests of a method; `None` removes it.
 
-        It gets a `Responder`. What it returns is the result; it returns `LATER` to answer later by
-        the responder, and raises `HandlerError` to answer with an error. A method without a handler
-        is answered "method not found", permission requests and elicitations excepted, which are
-        state. Handlers are called like subscribers.
+        The handler is called with a `Responder`. It returns the result, returns `LATER` to answer
+        later through the responder, or raises `HandlerError` to answer with an error. A request
+        without a handler is answered with "method not found", except permission requests and
+        elicitations, which are state. Handlers are called like subscribers.
         """
         _put(self._handlers, method, handler)
 
     def handle_notification(self, method: str, handler: NotificationHandler | None) -> None:
-        """Call `handler` with method and parameters of the agent's notifications of a method.
+        """Register the handler of the agent's notifications of a method; `None` removes it.
 
-        Session updates are not among them. `None` takes the handler away again.
+        The handler is called with the method and the parameters. Session updates are not among
+        these notifications.
         """
         _put(self._notification_handlers, method, handler)
 
@@ -512,9 +515,9 @@ class Store(ClientCalls):
     def _receive_refused(
         self, batch: _Batch, first: int, intake: Intake, line: bytes, index: int
     ) -> bool:
-        """Follow a line that is not a well-formed update; return whether the version is the same.
+        """Follow a line that is not a well-formed update; return whether the version is unchanged.
 
-        If it is not, the lines behind it are those of another one.
+        If it has changed, the following lines must be read in the new version.
         """
         self._follow(batch, line, first + index, is_refused=True)
         return self._messages.intake is intake
@@ -529,7 +532,7 @@ class Store(ClientCalls):
         unterminated: bool = False,
         is_refused: bool = False,
     ) -> None:
-        """Reduce what a line says, one of the agent's or one that was `sent`."""
+        """Reduce the events of a line from the agent, or from the client if it is `sent`."""
         events = self._messages.follow(
             line,
             number,
@@ -541,7 +544,7 @@ class Store(ClientCalls):
         self._reduce(batch, events)
 
     def _assume(self, protocol: Protocol) -> None:
-        """Read what comes as this version, unless `initialize` or the caller has settled it."""
+        """Read messages as this version, unless `initialize` or the caller has settled one."""
         with self._batch("local") as batch:
             self._reduce(batch, self._messages.assume(protocol))
 
@@ -549,7 +552,7 @@ class Store(ClientCalls):
 
     @contextmanager
     def _batch(self, origin: Origin) -> Iterator[_Batch]:
-        """Take turns for one batch; publish what became of it, then call the subscribers."""
+        """Run one batch under the lock; publish its outcome, then call the subscribers."""
         with self._turn():
             drafts = Drafts(self._sessions, self._limits)
             batch = _Batch(drafts, ConnectionDraft(self._connection))
@@ -574,7 +577,7 @@ class Store(ClientCalls):
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Wait for other threads; refuse whoever comes from within another turn of this one."""
+        """Wait for other threads. Raises `ReentryError` within another turn of this thread."""
         lock, before = self._lock, holds(self._lock)
         try:
             with lock:
@@ -590,7 +593,7 @@ class Store(ClientCalls):
             raise
 
     def _reduce(self, batch: _Batch, events: Iterable[SessionEvent]) -> None:
-        """Reduce events of any session; new options alone do not make a session."""
+        """Reduce events of any session; an event in `_OF_KNOWN_SESSIONS` creates no session."""
         drafts = batch.drafts
         for session_id, event in events:
             if session_id is None:
@@ -612,7 +615,7 @@ class Store(ClientCalls):
             self._send(batch, result_line(request_id, permission_outcome(None)))
 
     def _reduce_connection(self, batch: _Batch, event: Any) -> None:
-        """Reduce an event of the connection, and do what it asks for."""
+        """Reduce an event of the connection, and call what waits for it."""
         batch.patch_sessions()
         batch.connection.reduce(event)
         match event:
@@ -634,7 +637,7 @@ class Store(ClientCalls):
                     batch.calls.append((call, value_of(event.params)))
 
     def _receive_request(self, batch: _Batch, request: AgentRequest) -> None:
-        """Hand a request of the agent to its handler, or refuse it."""
+        """Pass a request of the agent to its handler, or refuse it."""
         handler = None if self._observes else self._handlers.get(request.method)
         if handler is not None:
             is_open = self._messages.routes.agent_requests.is_open
@@ -646,7 +649,7 @@ class Store(ClientCalls):
 
     @contextmanager
     def _observing(self) -> Iterator[None]:
-        """Answer nothing by itself in a block: a recording has the answers."""
+        """Answer nothing by itself within a block: a recording has the answers."""
         before, self._observes = self._observes, True
         try:
             yield
@@ -658,7 +661,7 @@ class Store(ClientCalls):
             self._send(batch, error_line(request_id, error))
 
     def _publish(self, batch: _Batch, origin: Origin) -> None:
-        """Publish what the batch made of the sessions and the connection."""
+        """Publish the sessions and the connection after the batch."""
         before, news, prepared = self._sessions, dict[str, Snapshot](), Prepared([], [])
         batch.patch_sessions()
         drafts, connection = batch.drafts, batch.connection.freeze()
@@ -668,7 +671,7 @@ class Store(ClientCalls):
         for session_id in batch.forgotten:
             self._subscriptions.prepare(prepared, before[session_id], Snapshot(session_id), origin)
         self._subscriptions.prepare_connection(prepared, self._connection, connection)
-        # From here to `offer` nothing can fail, and no signal handler comes between.
+        # From here to `offer` nothing can fail, and no signal handler can run.
         self._sessions |= news
         for session_id in batch.forgotten:
             del self._sessions[session_id]
@@ -712,13 +715,13 @@ _OF_KNOWN_SESSIONS: Final = (
     facts.TerminalCancelSent,
     facts.TerminalCancelRefused,
 )
-"""Events that change a session if there is one, and do not make one."""
+"""Events that change an existing session, and do not create one."""
 
 
 class _Batch(Struct, eq=False):
-    """What one call of the store makes.
+    """The outcome of one call of the store.
 
-    Sessions and the connection, lines to write, calls to make, and sessions that are forgotten.
+    It has sessions and the connection, lines to write, calls to make, and forgotten sessions.
     """
 
     drafts: Drafts
@@ -728,7 +731,7 @@ class _Batch(Struct, eq=False):
     forgotten: list[str] = field(default_factory=list)
 
     def patch_sessions(self) -> None:
-        """Patch the list of sessions by what they said of themselves since the last time."""
+        """Patch the list of sessions with their own updates since the last time."""
         for session_id, draft in self.drafts.open.items():
             updates, draft.info_updates = draft.info_updates, None
             for update in updates or ():

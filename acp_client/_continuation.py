@@ -1,21 +1,21 @@
-"""How what grows in one snapshot continues what was there in another: texts and output.
+"""How the texts and outputs of one snapshot continue those of another.
 
-Both questions are answered at the cost of what came new where the two versions share their
-beginning, and by comparing values where they share nothing (a snapshot loaded from a file, an agent
-that sends all of its text again).
+If two versions share their beginning, the comparison costs only what was added. If they share
+nothing (a snapshot loaded from a file, an agent that sends all of its text again), their values are
+compared.
 
-*Content.* A renderer draws the text of an entry as one string, and other items between. So content
-is taken in *runs*: of text items, joined, and of others. New content continues old content if the
-old items are its beginning: then the runs are what comes behind. It also does if the first item
-that differs is a text of the same style on both sides: then the old content is cut at the first
-character that differs, and the first run begins there.
+*Content.* A renderer draws the text of an entry as one string, with other items in between. So
+content is split into *runs*: runs of text items, joined, and runs of other items. New content
+continues old content if it begins with the old items: the runs are then what follows them. It also
+does if the first item that differs is a text of the same style on both sides: the old content is
+then cut at the first character that differs, and the first run begins there.
 
 A text may end with half a character: a high surrogate whose other half comes with the next chunk.
-The run that brings it begins *at* the half, and replaces it. If something other than text came
-between the halves, then no run can say so, and the content counts as replaced.
+The run with the other half begins *at* the first half, and replaces it. If something other than
+text came between the halves, no run can express that, and the content counts as replaced.
 
-*Where a text ends*, its `Ending`, would cost the whole text to find. It is found once and then
-kept with each version that is compared, so the next comparison goes on from there.
+*The end of a text*, its `Ending`, would cost the whole text to find. It is found once and then kept
+with each version that is compared, so the next comparison starts from there.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ Content: TypeAlias = ContentBlocks | ToolCallContents
 
 
 class Ending(NamedTuple):
-    """Where some text ends.
+    """The end of a text.
 
-    `half` is a high surrogate behind `position`, which may be half a character; `is_passed` tells
+    `half` is a high surrogate after `position`, which may be half a character; `is_passed` says
     that something other than text has come after it.
     """
 
@@ -54,10 +54,10 @@ class Ending(NamedTuple):
 class Run(NamedTuple):
     """Content items from `first` up to `stop`: of text, or of others, which have no `text`.
 
-    The text begins at `start`, where `removed` characters of what was there before go. The first
-    item goes on with `kept` characters of the item that was in its place. `cuts_items` says that
-    items that are not text go as well, `is_torn` that the first character of the text began before
-    items that are not text.
+    The text begins at `start`, where `removed` characters of the old text are removed. The first
+    item begins with `kept` characters of the item that was in its place. `cuts_items` says that
+    items other than text are removed as well, `is_torn` that the first character of the text began
+    before items other than text.
     """
 
     first: int
@@ -84,7 +84,7 @@ def appended_runs(old: Content, new: Content) -> list[Run] | None:
 
 
 def _continued(old: Content, new: Content, same: int) -> list[Run] | None:
-    """Return the runs of `new` behind all items of `old`."""
+    """Return the runs of `new` after all items of `old`."""
     ending = measured(old, lambda: _walked(Ending(), old._stored())[0])
     ending, runs = _walked(ending, new._stored(same), same)
     measured(new, lambda: ending)
@@ -92,7 +92,7 @@ def _continued(old: Content, new: Content, same: int) -> list[Run] | None:
 
 
 def _recut(old: Content, new: Content, same: int) -> list[Run] | None:
-    """Return the runs of `new` from the first character on that is not as it was in `old`."""
+    """Return the runs of `new` from the first character on that differs from `old`."""
     were, are = old._stored(same), new._stored(same)
     if not are or _style(were[0]) is None or _style(were[0]) != _style(are[0]):
         return None
@@ -119,7 +119,7 @@ def _length(ending: Ending) -> int:
 
 
 def _walked(ending: Ending, items: Sequence[Any], index: int = 0) -> tuple[Ending, list[Run]]:
-    """Take items from `index` on as runs, behind a text with some ending; return the new one."""
+    """Return the new ending and the runs of items from `index` on, which follow an ending."""
     runs = []
     for is_text, group in groupby(map(_text_of, items), _is_text):
         texts: list[Any] = list(group)
@@ -164,7 +164,7 @@ def _text_of(item: Any) -> str | None:
 
 
 def _style(item: Any) -> Any:
-    """Return what a text item has beside its text; `None` for an item that is not text."""
+    """Return the fields of a text item other than its text; `None` for any other item."""
     if type(item) is str or type(item) is GrownText:
         return ()
     block = item.content if type(item) is wire.Content else item
@@ -177,7 +177,7 @@ def _style(item: Any) -> Any:
 def appended_output(old: OutputBytes, new: OutputBytes, dropped: int) -> tuple[int, bytes] | None:
     """Return the bytes that `new` adds to `old` without the first `dropped`, and where they begin.
 
-    `None` if it does not continue that.
+    Returns `None` if `new` does not continue `old`.
     """
     offset = old.size - dropped
     if offset < 0:
@@ -188,7 +188,7 @@ def appended_output(old: OutputBytes, new: OutputBytes, dropped: int) -> tuple[i
 
 
 class _OutputEnding(NamedTuple):
-    """Where the transcript of output goes on, which leaves out the first bytes."""
+    """The end of a transcript of output whose first bytes may be left out."""
 
     left_out: int
     position: Position
@@ -198,9 +198,9 @@ class _OutputEnding(NamedTuple):
 def appended_transcript(
     old: OutputBytes, now: Terminal, dropped: int, data: bytes
 ) -> tuple[Position, str]:
-    """Return where the transcript of `old` changes by `data`, and that of `now` from there on.
+    """Return where `data` changes the transcript of `old`, and that of `now` from there on.
 
-    It begins anew where it does not begin with the same byte.
+    A transcript that begins with another byte than before changes from its start.
     """
     left_out = bytes_left_out(now.dropped_bytes - dropped, old.size)
     left_out_now = bytes_left_out(now.dropped_bytes, now.pieces.size)

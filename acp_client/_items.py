@@ -1,9 +1,10 @@
-"""`Items`: an immutable sequence that grows at its end, cheaply, with old versions that stay true.
+"""`Items`: an immutable sequence that grows cheaply at its end.
 
-The blocks of a message and the pieces of a terminal's output are `Items`. Versions of which each
-grew from the one before share a `_Lineage`: one growing list of full tuples, of which each version
-knows how many are its own, and the text of the longest version so far. Appending costs one small
-tuple, the tail. Whoever appends to a version that was continued already starts a lineage.
+The blocks of a message and the pieces of a terminal's output are `Items`. Versions that grew from
+one another share a `_Lineage`: one growing list of full tuples, of which each version knows how
+many are its own, and the text of the longest version so far. Appending costs one small tuple, the
+tail. Appending to a version that was already continued starts a new lineage, so old versions never
+change.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from ._persistent import WIDTH, Version, checked_place, claimed, unclaim
 T = TypeVar("T")
 
 _UNFINISHED: Final = -1
-"""The length of a lineage that no version can grow from: whoever appends copies."""
+"""The length of a lineage that no version can grow from: appending copies."""
 
 
 class Accumulator(Protocol):
-    """Grows a text out of stored items."""
+    """Accumulates the text of stored items."""
 
     def feed(self, items: list[Any]) -> None:
-        """Go on with the next stored items."""
+        """Add the next stored items."""
 
     def text(self) -> str:
         """Return the text of all items so far."""
@@ -34,10 +35,10 @@ class Accumulator(Protocol):
 
 
 class _Lineage(Struct, gc=False):
-    """Versions of which each grew from the one before; `length` is that of the longest one.
+    """Versions that grew from one another; `length` is that of the longest one.
 
-    `accumulated` holds the accumulator of the longest version whose text was asked for, with that
-    version's length. Whoever works with it takes it out.
+    `accumulated` holds the accumulator of the longest version whose text was read, with that
+    version's length. A thread that works with it takes it out first.
     """
 
     length: int = 0
@@ -45,7 +46,7 @@ class _Lineage(Struct, gc=False):
     accumulated: list[tuple[int, Accumulator]] | None = None
 
     def settle(self, tail: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Move all of a tail except its last few values into leaves; return those."""
+        """Move all but the last few values of a tail into leaves; return the rest."""
         settled = (len(tail) - 1) // WIDTH * WIDTH
         leaves = [tail[place : place + WIDTH] for place in range(0, settled, WIDTH)]
         if self.leaves is None:
@@ -81,7 +82,7 @@ class Items(Version[T]):
         return cls(lineage, length, tail, kept)
 
     def _appended(self, items: Sequence[Any], metas: Sequence[Any] | None = None) -> Self:
-        """Return the version with more stored items at the end."""
+        """Return a version with more stored items at the end."""
         before = self._length
         length, tail = before + len(items), self._tail + tuple(items)
         shared, claim = self._lineage, object()
@@ -103,12 +104,12 @@ class Items(Version[T]):
         return type(self)(lineage, length, tail, kept)
 
     def _leaves(self, start: int = 0) -> Sequence[tuple[Any, ...]]:
-        """Return the full tuples of this version from the one with place `start` on."""
+        """Return the full tuples of this version, beginning with the one at place `start`."""
         own = (self._length - len(self._tail)) // WIDTH
         return (self._lineage.leaves or ())[start // WIDTH : own]
 
     def _stored(self, start: int = 0) -> list[Any]:
-        """Return the items as they are stored, from `start` on."""
+        """Return the items in stored form, from `start` on."""
         settled = self._length - len(self._tail)
         if start >= settled:
             return list(self._tail[start - settled :])
@@ -123,11 +124,11 @@ class Items(Version[T]):
         return leaves[place // WIDTH][place % WIDTH]
 
     def _grew_from(self, older: Items[Any]) -> bool:
-        """Return whether this is `older` with items appended, or itself; none are compared."""
+        """Return whether this version continues `older`, or is it; no items are compared."""
         return self._lineage is older._lineage and self._length >= older._length
 
     def _shown(self, item: Any) -> T:
-        """Return what users see of a stored item."""
+        """Return the public form of a stored item."""
         return item  # type: ignore[no-any-return]  # stored as it is shown
 
     def __len__(self) -> int:
@@ -163,14 +164,14 @@ class Items(Version[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         metas = None if self._metas is None else self._metas._stored()
-        return type(self)._made, (self._stored(), metas)  # of the lineage only what is in here
+        return type(self)._made, (self._stored(), metas)  # only this version's part of the lineage
 
 
 Sequence.register(Items)  # pyright: ignore[reportAttributeAccessIssue]  # typeshed hides that it is an ABC
 
 
 def measured(items: Items[Any], measure: Callable[[], T]) -> T:
-    """Return what was measured of a version and is kept with it; measure it the first time."""
+    """Return the measurement that is kept with a version; measure it the first time."""
     if items._measure is None:
         items._measure = measure()
     kept: T = items._measure
@@ -180,9 +181,9 @@ def measured(items: Items[Any], measure: Callable[[], T]) -> T:
 def accumulated_text(items: Items[Any], make: Callable[[], Accumulator]) -> str:
     """Return the text of all stored items of a version.
 
-    A lineage keeps the accumulator of its longest version so far, so asking again after each append
-    costs what was appended. The text of an older version, or one that is asked for while another
-    thread is at it, is accumulated from the beginning.
+    A lineage keeps the accumulator of its longest version so far, so reading the text after each
+    append costs only what was appended. The text of an older version, or one that is read while
+    another thread uses the accumulator, is accumulated from the beginning.
     """
     lineage, length = items._lineage, items._length
     if lineage.accumulated is None:

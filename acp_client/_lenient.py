@@ -1,16 +1,16 @@
-"""The lenient path: wire objects out of parsed JSON that the typed decoder refuses.
+"""The lenient path: build wire objects from parsed JSON that the typed decoder refuses.
 
 cattrs chooses a hook for each type, once; the hooks are built from the annotations of the wire
-classes. Hooks call each other with the value and, where cattrs would pass the type, which a hook
-knows, the `Findings` of the message. The theory:
+classes. Hooks call each other with the value and the `Findings` of the message, which take the
+place of cattrs's type argument, as each hook knows its type. The rules:
 
-- A hook returns a wire object, or raises `Malformed`. An object is malformed when a strict field
-  of it is; so the exception travels up to the nearest lenient field or list item, which is left
-  out and leaves one problem behind. Problems found inside something that is left out are dropped
-  with it.
+- A hook returns a wire object, or raises `Malformed`. An object is malformed if one of its strict
+  fields is; so the exception travels up to the nearest lenient field or list item, which is left
+  out with one problem recorded. Problems found inside something that is left out are dropped with
+  it.
 - An unknown tag of an open union is not malformed: it becomes an `Unknown` with the raw value. A
   known tag never does.
-- Keys that a class does not define are not looked at.
+- Keys that a class does not define are ignored.
 
 The hooks of JSON's own types are in `_lenient_scalars`, those of lists in `_lenient_containers`.
 """
@@ -72,7 +72,7 @@ def _hook_of(kind: Hashable) -> Hook:
     try:
         return chosen_hook(kind, _converter())
     except RecursionError:
-        _converter.cache_clear()  # it may have kept a hook that is not ours
+        _converter.cache_clear()  # the converter may have cached a hook that is not ours
         raise
 
 
@@ -80,7 +80,7 @@ def _hook_of(kind: Hashable) -> Hook:
 
 
 def _union_factory(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of an open union of tagged Structs, be it of one."""
+    """Build the hook of an open union of tagged Structs, even of a single one."""
     members, (_, unknown) = wire.variants(kind), get_args(kind)
     tag_field = members[0].__struct_config__.tag_field
     hooks = {wire.tag_of(member): _struct_hook(member, converter) for member in members}
@@ -94,7 +94,7 @@ def _union_factory(kind: Any, converter: cattrs.Converter) -> Hook:
 
 
 def _tagged_factory(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of a variant that stands alone, where a tag of another is an unknown one."""
+    """Build the hook of a variant that stands alone; any other tag makes an `Unknown`."""
     hook, config = _struct_hook(kind, converter), kind.__struct_config__
 
     def structure_tagged(value: Any, findings: Findings) -> Any:
@@ -189,10 +189,10 @@ def _slot(item: Any, hint: Any, converter: cattrs.Converter) -> _Slot:
 
 
 _BUILDERS: Final = ((wire.SKIP_BAD_ITEMS, good_items_hook), (wire.UNTAGGED, _struct_hook))
-"""Marks of a field that need another hook than that of its type."""
+"""Marks of a field that replace the hook of its type."""
 
 _PLAIN: Final[dict[Hook, type]] = {text: str, flag: bool}
-"""Hooks that take every value of one type as it is: such a value is taken without a call."""
+"""Hooks that accept every value of one type unchanged: such a value needs no call."""
 
 _ABSENT: Final = object()
 
@@ -212,7 +212,7 @@ def _read(slot: _Slot, value: Any, findings: Findings) -> Any:
 
 
 def _without_marks(hint: Any) -> tuple[Any, frozenset[str]]:
-    """Split a field's type into what it is without the schema's marks, and these."""
+    """Split a field's type into the type without the schema's marks, and the marks."""
     if get_origin(hint) is not Annotated:
         return hint, frozenset()
     inner, *metadata = get_args(hint)
@@ -234,24 +234,24 @@ def _without_absence(hint: Any) -> tuple[Any, bool]:
 
 
 def _resource_contents(value: Any, findings: Findings) -> Any:
-    """Text wins over a blob; a resource with neither is malformed."""
+    """Prefer text over a blob; a resource with neither is malformed."""
     kinds = (wire.TextResourceContents, wire.BlobResourceContents)
     return _first_good(value, [_hook_of(kind) for kind in kinds], findings)
 
 
 def _select_options(value: Any, findings: Findings) -> Any:
-    """All of the choices are options, or else all of them are groups."""
+    """Read all choices as options, or else all of them as groups."""
     if not array(value):
         raise Malformed("has too few items")
     kinds: list[Any] = [wire.SessionConfigSelectOption, wire.SessionConfigSelectGroup]
     if isinstance(value[0], dict) and "groupId" in value[0] and "value" not in value[0]:
-        kinds.reverse()  # no options then: only for the reason
+        kinds.reverse()  # neither: called only for its reason
     hooks = [_hook_of(tuple[kind, ...]) for kind in kinds]  # type: ignore[valid-type]  # a value
     return wire.SessionConfigSelectOptions(_first_good(value, hooks, findings))
 
 
 def _multi_select_items(value: Any, findings: Findings) -> Any:
-    """Choices have titles, or the type `string`, or a type that is not known."""
+    """Read choices with titles, choices of the type `string`, or choices of an unknown type."""
     tag = json_object(value).get("type")
     if isinstance(tag, str) and tag != "string":
         return wire.UnknownMultiSelectItems(value)
@@ -262,13 +262,13 @@ def _multi_select_items(value: Any, findings: Findings) -> Any:
 
 
 def _requested_schema(value: Any, findings: Findings) -> wire.RequestedSchema:
-    """Check a form's schema, report the problems in it, and keep it as it came."""
+    """Check a form's schema, report its problems, and keep the schema as it came."""
     _hook_of(wire.ElicitationSchema)(value, findings)
     return wire.RequestedSchema(value)
 
 
 def _first_good(value: Any, hooks: list[Hook], findings: Findings) -> Any:
-    """Return what the first hook that takes a value makes of it; the reason is the first one's."""
+    """Return the result of the first hook that accepts a value; raise what the first one raised."""
     reasons = []
     for hook in hooks:
         mark = len(findings.list)
@@ -281,7 +281,7 @@ def _first_good(value: Any, hooks: list[Hook], findings: Findings) -> Any:
 
 
 def _state_hook(structure_struct: Hook) -> Hook:
-    """Build the hook that keeps the keys of each state apart, and unknown states raw."""
+    """Build the hook that keeps only the keys of each known state, and keeps unknown states raw."""
 
     def structure_state(value: Any, findings: Findings) -> Any:
         if tag_under(value, "state", findings) not in _STATES:
@@ -298,7 +298,7 @@ def _state_hook(structure_struct: Hook) -> Hook:
 
 
 def _unknown_stop(value: dict[str, Any], known: wire.StateUpdate) -> wire.UnknownStateUpdate:
-    """Keep a stop reason that is not known, with the known keys as they were decoded."""
+    """Keep an unknown stop reason, with the known keys as they were decoded."""
     parts: dict[str, Any] = _without(value, "sessionUpdate", "background", "usage", "_meta")
     if known.background is not None:
         parts["background"] = [wire.to_builtins(item) for item in known.background]
@@ -337,7 +337,7 @@ _EXACT_HOOKS: Final[dict[Any, Hook]] = {
     wire.SessionConfigSelectOptions: _select_options,
     wire.MultiSelectItems: _multi_select_items,
 }
-"""Hooks of types whose subclasses, or whose parts, have hooks of their own."""
+"""Hooks of types whose subclasses or parts have hooks of their own."""
 
 
 def _is_struct(kind: Any) -> bool:
@@ -361,7 +361,7 @@ _FACTORIES: Final[tuple[tuple[Callable[[Any], bool], Any], ...]] = (
     (_has_origin(Annotated), constrained_factory),
     (wire.is_open_union, _union_factory),
 )
-"""Factories of hooks; of those that apply to a type, the last is used."""
+"""Factories of hooks; the last one that applies to a type is used."""
 
 
 @cache

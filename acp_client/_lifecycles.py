@@ -1,8 +1,8 @@
-"""The lives of what comes and goes in a session, as literal tables.
+"""The lifecycles of the parts of a session, as literal tables.
 
-Each table has every transition there is: by where a thing is and what happens, where it is then.
-Any other pair leaves the thing as it is. Prompts have their table in `_prompts`, the phases of a
-connection in `_connection`; `tests/test_lifecycles.py` visits each pair of all of them.
+Each table lists every transition: it maps a phase and a step to the next phase. Any other pair
+leaves the phase unchanged. The table of prompts is in `_prompts`, that of a connection's phases in
+`_connection`; `tests/test_lifecycles.py` visits each pair of every table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOREGROUND: Final[dict[tuple[Foreground, ForegroundStep], Foreground]] = {
 }
 """Foreground work, as the agent reports it; every state other than idle is work.
 
-After a loss the last reported state stands, but nothing is being cancelled any more.
+After a loss the last reported state stays, but nothing is being cancelled any more.
 """
 
 TurnPhase: TypeAlias = Literal["none", "open"]
@@ -32,7 +32,7 @@ TURNS: Final[dict[tuple[TurnPhase, TurnStep], TurnPhase]] = {
     ("open", "reported idle"): "none",
     ("open", "loss"): "none",
 }
-"""A turn: one stretch of foreground work, or what a lost connection leaves of it."""
+"""A turn: one stretch of foreground work, which a lost connection may cut short."""
 
 ReplayPhase: TypeAlias = Literal["none", "replaying"]
 ReplayStep: TypeAlias = Literal["begin", "result", "error", "loss"]
@@ -45,7 +45,7 @@ REPLAYS: Final[dict[tuple[ReplayPhase, ReplayStep], tuple[ReplayPhase, ReplayAct
     ("replaying", "error"): ("none", "restore old"),
     ("replaying", "loss"): ("none", "restore old"),
 }
-"""A replay, and what happens to the history: the newest replay counts, and one history is kept."""
+"""A replay and the history before it: the newest replay counts, and one history is kept."""
 
 PermissionPhase: TypeAlias = Literal["none", "pending"]
 PermissionStep: TypeAlias = Literal[
@@ -85,8 +85,8 @@ ELICITATIONS: Final[dict[tuple[ElicitationStatus, ElicitationStep], ElicitationS
     ("completed", "close"): None,
     ("completed", "loss"): None,
 }
-"""An elicitation; `None` means that it is gone. Only that of a URL can be completed.
+"""An elicitation; `None` means that it was removed. Only one for a URL can be completed.
 
-An accepted one has no request any more, so it can neither be answered nor withdrawn. A URL is done
-when both sides said so, whichever was first.
+An accepted elicitation has no request any more, so it can neither be answered nor withdrawn. One
+for a URL is done when both sides have said so, in either order.
 """

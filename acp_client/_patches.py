@@ -1,17 +1,17 @@
-"""What each update does to the entity that it names: one table, field by field.
+"""The effect of each update on the entity that it names: one table, field by field.
 
-For every field of an update there are three cases. *Omitted* leaves the entity as it is, always.
-What `null` and a value do is the field's `Effect`:
+Each field of an update has three cases. An *omitted* field always leaves the entity unchanged. The
+field's `Effect` defines what `null` and a value do:
 
-- `Sets`: `null` resets the field to what the table says, a value replaces it;
-- `SetsStatus`: the same, and the client's own mark of a cancel goes;
-- `SetsExitStatus`: the same, and a terminal that has exited is not to be cancelled any more;
+- `Sets`: `null` resets the field to the default in the table, a value replaces it;
+- `SetsStatus`: the same, and the client's own cancel mark is removed;
+- `SetsExitStatus`: the same, and a concrete status ends a requested cancel of the terminal;
 - `ReplacesContent`: `null` and `[]` clear the content, a value replaces all of it;
 - `ReplacesOutput`: the same for all bytes of a terminal's output;
 - `PatchesMeta`: `null` clears `_meta`, an object is a patch by top-level key.
 
-An update changes a field of an entity only if that stands here. `tests/test_patches.py` compares
-the table with the classes in `wire` and `_snapshot`, so neither can gain a field alone.
+An update changes a field of an entity only if the table lists that field. `tests/test_patches.py`
+compares the table with the classes in `wire` and `_snapshot`, so neither can gain a field alone.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Sets(Struct, frozen=True):
 
 
 class SetsStatus(Sets, frozen=True):
-    """The same for `reported_status`; the mark of a cancel goes, whatever the agent reports."""
+    """Set `reported_status` like `Sets`, and remove the cancel mark, whatever the status is."""
 
     def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
-        """Set the reported status, and lift the mark."""
+        """Set the reported status, and remove the mark."""
         status = self.null if value is None else value
         draft.changes["reported_status"] = status
         draft.changes["cancel_marked"] = False
@@ -57,7 +57,7 @@ class SetsStatus(Sets, frozen=True):
 
 
 class SetsExitStatus(Sets, frozen=True):
-    """The same for `exit_status`: a concrete one means that the terminal has exited."""
+    """Set `exit_status` like `Sets`; a concrete one means that the terminal has exited."""
 
     def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
         """Set the exit status."""
@@ -77,7 +77,7 @@ class ReplacesContent(Struct, frozen=True):
 
 
 class ReplacesOutput(Struct, frozen=True):
-    """`null` clears the output, a value replaces all bytes, those that a limit dropped too."""
+    """`null` clears the output, a value replaces all bytes, those dropped by a limit included."""
 
     def apply(self, draft: EntityDraft, name: str, value: wire.TerminalOutput | None) -> None:
         """Replace the output."""
@@ -89,7 +89,7 @@ class ReplacesOutput(Struct, frozen=True):
 
 
 class PatchesMeta(Struct, frozen=True):
-    """`null` clears `_meta`; in an object, a key set to `null` is removed, any other replaced."""
+    """`null` clears `_meta`; an object replaces its keys, and removes those set to `null`."""
 
     def apply(self, draft: EntityDraft, name: str, value: wire.JsonObject | None) -> None:
         """Patch `_meta`."""

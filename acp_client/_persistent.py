@@ -1,11 +1,11 @@
-"""What `_items` and `_keyed` share: tuples of a fixed width, claims, and the manners of a sequence.
+"""The parts that `_items` and `_keyed` share: tuple width, claims, and sequence methods.
 
-Both structures keep their values in tuples, `WIDTH` wide, and the last few apart in a tail. Tuples
-of strings and Structs are of no interest to the garbage collector, so its pauses do not grow with a
+Both structures keep their values in tuples of `WIDTH` items, and the last few in a separate tail.
+The garbage collector does not track tuples of strings and Structs, so its pauses do not grow with a
 session.
 
-Successive versions share an object that only grows. One at a time may extend it, and claims it
-first. A claim is never waited for: whoever does not get it works on a copy. So there is no lock
+Successive versions share an object that only grows. One thread at a time may extend it, and claims
+it first. No thread waits for a claim: one that does not get it works on a copy. So there is no lock
 that an exception or a fork in the middle of the work could leave locked.
 """
 
@@ -30,12 +30,12 @@ _claims: dict[int, object] = {}
 
 
 def claimed(shared: object, claim: object) -> bool:
-    """Claim an object with a new object; who got it calls `unclaim` in the end."""
+    """Claim an object; return whether that succeeded. The claimant calls `unclaim` in the end."""
     return _claims.setdefault(id(shared), claim) is claim  # one step, in every build of Python
 
 
 def unclaim(shared: object) -> None:
-    """Let others claim the object."""
+    """Release a claim."""
     _claims.pop(id(shared), None)
 
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     class Version(Sequence[T]):
-        """What a version is to a type checker: a sequence."""
+        """A version as type checkers see it: a sequence."""
 else:
 
     class Version(Struct, Generic[T], gc=False, eq=False):
@@ -71,21 +71,21 @@ else:
             return any(found is value or found == value for found in self)
 
         def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
-            """Return the first place of a value. Raises `ValueError` if it is not there."""
+            """Return the first place of a value. Raises `ValueError` if it does not occur."""
             for place in range(*slice(start, stop).indices(len(self))):
                 if self[place] is value or self[place] == value:
                     return place
             raise ValueError(f"not in the {type(self).__name__}")
 
         def count(self, value: object) -> int:
-            """Return how often a value is there."""
+            """Return how often a value occurs."""
             return sum(1 for found in self if found is value or found == value)
 
         __repr__ = short_items
 
 
 def checked_place(index: int, length: int) -> int:
-    """Return the place that an index means.
+    """Return the place of an index, which may be negative.
 
     Raises `IndexError` for a place that does not exist, and `InvalidValueError` for a value that is
     not a place.

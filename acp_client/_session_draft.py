@@ -1,15 +1,14 @@
 """The mutable draft of a session on which one batch of events is reduced.
 
-Building frozen objects is what an update costs most, so a batch is reduced on drafts of the
-entities that it touches, and each of them is frozen once at the end. `Draft.freeze` gives the next
+Building frozen objects is the largest cost of an update, so a batch is reduced on drafts of the
+entities that it touches, and each draft is frozen once at the end. `Draft.freeze` returns the next
 snapshot; whatever did not change in value is the same object as before, up to the snapshot itself
 and down to the items of lists that an agent replaces whole.
 
-A draft lives for one batch and one thread. The reducer's handlers are the only ones to use it. A
-batch may be a single event, so a draft makes nothing that is not asked for, and all drafts are
-Structs, which are made in a fifth of the time that a class takes. Frozen objects are made by
-calling their class: `attrs.evolve` takes several times as long (see the benchmark "one apply per
-update").
+A draft lives for one batch and one thread, and only the reducer's handlers use it. A batch may be a
+single event, so a draft builds its parts on demand, and all drafts are Structs, which are cheaper
+to make than objects of other classes. Frozen objects are made by calling their class, which is much
+faster than `attrs.evolve` (benchmark "one apply per update").
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _LISTS: Final = frozenset({"available_commands", "config_options"})
 
 
 def changed(base: SessionFields, changes: dict[str, Any]) -> SessionFields:
-    """Return the fields with changes, or the same object if every value is equal."""
+    """Return the object with some fields changed, or itself if every value is equal."""
     real = {name: value for name, value in changes.items() if _differs(base, name, value)}
     if not real:
         return base
@@ -52,20 +51,20 @@ def changed(base: SessionFields, changes: dict[str, Any]) -> SessionFields:
 
 
 def _differs(base: SessionFields, name: str, value: Any) -> bool:
-    """Return whether a field has another value; plans that are equal are the same object."""
+    """Return whether a field's value differs; equal plans are the same object."""
     before = getattr(base, name)
     return before is not value and (name == "plans" or bool(before != value))
 
 
 def _reusing(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a new list with the objects of the old one for what is equal."""
+    """Return a new list that reuses the equal items of the old one."""
     start = common_length(old, new)
     known = {item: item for item in old[start:]}
     return (*old[:start], *(known.get(item, item) for item in new[start:]))
 
 
 class _WholeDraft(Struct, gc=False, eq=False):
-    """An entity that is always replaced whole: a plan, or an update that nobody knows."""
+    """An entity that is always replaced whole: a plan, or an update of an unknown variant."""
 
     key: Any
     place: int
@@ -99,14 +98,14 @@ class _Places(Struct, gc=False, eq=False):
         return draft
 
     def whole(self, key: Any) -> _WholeDraft:
-        """Return the draft of what is always replaced whole."""
+        """Return the draft of an entity that is always replaced whole."""
         draft: _WholeDraft | None = self.drafts.get(key)
         if draft is None:
             draft = self.drafts[key] = _WholeDraft(key, *self.find(key))
         return draft
 
     def find(self, key: Any) -> tuple[int, Any]:
-        """Return the place and the value of a key, which takes the next place if it is new."""
+        """Return the place and the value of a key; a new key takes the next place."""
         place = self.base._place(key)
         if place >= 0:
             return place, self.base._at(place)
@@ -153,7 +152,7 @@ class _PlanPlaces(_Places, gc=False, eq=False):
 
 
 class Draft(Struct, gc=False, eq=False):
-    """A session in the making."""
+    """The mutable draft of a session."""
 
     base: Snapshot
     limits: Limits
@@ -171,19 +170,19 @@ class Draft(Struct, gc=False, eq=False):
 
     @classmethod
     def of(cls, base: Snapshot, limits: Limits = DEFAULT_LIMITS) -> Draft:
-        """Begin a draft of what comes after a snapshot."""
+        """Begin the draft of the snapshot after `base`."""
         entries = base.entries
         is_lost = base._fields.connection_lost is not None
         return cls(base, limits, _Places(entries, len(entries)), is_lost)
 
     def hear(self) -> None:
-        """Forget the loss of the connection: the agent is heard of again."""
+        """Clear the loss of the connection: the agent has reported something again."""
         self.is_lost = False
         self.set(connection_lost=None)
 
     @property
     def entry_count(self) -> int:
-        """How many entries there are by now."""
+        """The number of entries, including new ones."""
         return self._entries.count
 
     def message(self, type: MessageType, message_id: str) -> EntityDraft:  # noqa: A002  # the protocol's word
@@ -230,7 +229,7 @@ class Draft(Struct, gc=False, eq=False):
         return self._plans
 
     def part(self, name: str, entity: Entity) -> EntityDraft:
-        """Return the draft of a field of the session that is patched: its usage or its info."""
+        """Return the draft of a patched field of the session: its usage or its info."""
         if self._parts is None:
             self._parts = {}
         draft = self._parts.get(name)
@@ -240,7 +239,7 @@ class Draft(Struct, gc=False, eq=False):
         return draft
 
     def note_info(self, update: wire.SessionInfoUpdate) -> None:
-        """Remember an update of the info, which is about the list of sessions, too."""
+        """Record an update of the info, which also concerns the list of sessions."""
         if self.info_updates is None:
             self.info_updates = []
         self.info_updates.append(update)
@@ -251,20 +250,20 @@ class Draft(Struct, gc=False, eq=False):
         self._notices.append(notice)
 
     def permissions(self) -> dict[wire.RequestId, Permission]:
-        """Return the open permission requests by id, to be changed."""
+        """Return the pending permission requests by id, as a mutable dict."""
         if self._permissions is None:
             self._permissions = {one.request_id: one for one in self.base.permissions}
         return self._permissions
 
     @property
     def foreground(self) -> Foreground:
-        """Where the foreground work is now."""
+        """The phase of the foreground work now."""
         if is_idle(self.get("state")):
             return "idle"
         return "cancelling" if self.get("cancelling") else "working"
 
     def step_turn(self, step: TurnStep, outcome: SessionState | None) -> None:
-        """Begin or end a turn here; `outcome` is how it ended."""
+        """Begin or end a turn at the current entry; `outcome` is the outcome of one that ends."""
         if self._turns is None:
             self._turns = list(self.base.turns)
         details = {"outcome": outcome} if step == "reported idle" else {"cost_before": self._cost}
@@ -278,7 +277,7 @@ class Draft(Struct, gc=False, eq=False):
         return before if part is None else part.current("cost", None)
 
     def get(self, name: str) -> Any:
-        """Return a field of the session as it is now."""
+        """Return the present value of a field of the session."""
         base = getattr(self.base._fields, name)
         return base if self._changes is None else self._changes.get(name, base)
 
@@ -290,14 +289,14 @@ class Draft(Struct, gc=False, eq=False):
             self._changes.update(values)
 
     def _echo(self, message_id: str) -> None:
-        """Take note that a user message has come: all of a batch are matched at its end."""
+        """Record a user message; those of a batch are matched with the prompts at its end."""
         if self.base.prompts:
             if self._echoes is None:
                 self._echoes = set()
             self._echoes.add(message_id)
 
     def freeze(self) -> Snapshot:
-        """Build the next snapshot: `base` itself where nothing changed."""
+        """Return the next snapshot; `base` itself if nothing changed."""
         base = self.base
         entries: Any = self._entries.freeze()
         terminals: Any = base.terminals if self._terminals is None else self._terminals.freeze()

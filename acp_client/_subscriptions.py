@@ -1,27 +1,26 @@
-"""Who follows changes, and how: subscribers and readers of one store.
+"""The subscribers and readers of one store, and the calls that deliver changes to them.
 
 The rules:
 
-- *Nothing falls between.* Reading the present snapshot and subscribing is one operation under the
-  store's lock. The first call brings that snapshot, the next ones the batches after it.
-- *One call for each batch, session and subscriber.* A batch that changes nothing that can be seen
-  makes no call.
-- *Outside the lock.* Batches are put into a queue while the store's lock is held, and callbacks are
-  called when it is not. So a callback may wait for a thread that reads or feeds the store.
-- *In order, one at a time, never within each other.* The thread that called the store makes the
-  calls, unless another one (or itself, further down the stack) is at it: then that one makes them
-  when it comes to them. A callback that calls the store finds the snapshots changed when the
-  store's method returns; the calls about that come after its own has returned. So callbacks have
-  to be faster than the batches come in; whoever cannot be, a screen for instance, has a `Reader`.
-- *Subscribing within a callback* brings the snapshot of that moment, in its turn in the queue.
-- *Unsubscribing* is at once: calls that wait in the queue are not made. A call that another thread
-  has begun is finished.
-- *A callback that raises* stops no other. The exception goes to `report`. What that raises
-  itself, and what is no `Exception` (an interrupt from the keyboard), leaves the store's method at
-  once; the calls that are left stay in the queue for the next one. Nobody knows what the callback
-  drew, so its next call about that session brings a `Reset`.
-- *An interrupt may come anywhere*, between any two instructions. So what can fail is done before a
-  session is changed, and the change and its deliveries are steps that nothing comes between.
+- *No gap.* Reading the present snapshot and subscribing is one operation under the store's lock.
+  The first call delivers that snapshot, the next ones the batches after it.
+- *One call for each batch, session and subscriber.* A batch without a visible change makes no call.
+- *Outside the lock.* Batches are queued while the store's lock is held, and callbacks are called
+  when it is not. So a callback may wait for a thread that reads or feeds the store.
+- *In order, one at a time, never nested.* The thread that called the store makes the calls, unless
+  another thread (or the same one, further down the stack) is already making calls: that one then
+  makes them in turn. A callback that calls the store finds the snapshots changed when the store's
+  method returns; the calls for those changes are made after the callback has returned. So callbacks
+  must be faster than the batches arrive; a slower consumer, such as a screen, uses a `Reader`.
+- *Subscribing within a callback* delivers the snapshot of that moment, in its turn in the queue.
+- *Unsubscribing* takes effect at once: queued calls are not made. A call that another thread has
+  begun is finished.
+- *A callback that raises* does not stop the others. The exception goes to `report`. An exception
+  that `report` raises, and one that is not an `Exception` (`KeyboardInterrupt`), leaves the store's
+  method at once; the remaining calls stay in the queue for the next call of the store. What the
+  callback drew is unknown, so its next call for that session delivers a `Reset`.
+- *An interrupt may come between any two instructions.* So whatever can fail is done before a
+  session is changed, and no instruction that can fail separates the change from its deliveries.
 
 The library starts no thread.
 """
@@ -47,11 +46,11 @@ from ._snapshot import Snapshot
 
 Callback: TypeAlias = Callable[[Delivery], object]
 Call: TypeAlias = tuple[Any, Any]
-"""Whom to call, an object with `call` and `cut_short`, and what with."""
+"""A queued call: an object with `call` and `cut_short`, and the argument."""
 Selector: TypeAlias = Callable[[Snapshot], object]
 
 _FindReader: TypeAlias = Callable[[], Reader | None]
-"""Finds a reader: one that is dropped without being closed is gone, unless it wakes somebody."""
+"""Returns a reader, or `None` once it is gone; only a reader with `wake` is held strongly."""
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -60,7 +59,7 @@ _NUMBER: Final = attrgetter("_number")
 
 
 class Subscription:
-    """What `Store.subscribe` returns: `close` it, or leave it as a context manager, to unsubscribe.
+    """A subscription made by `Store.subscribe`: call `close`, or leave its `with` block, to end it.
 
     `session_id` is `None` for a subscription to all sessions.
     """
@@ -91,7 +90,7 @@ class Subscription:
         return self._is_closed
 
     def close(self) -> None:
-        """Unsubscribe. The callback is called no more, not even for what waits already."""
+        """Unsubscribe. The callback is not called again, not even for what is queued already."""
         self._is_closed = True
         self._forget(self)
 
@@ -102,7 +101,7 @@ class Subscription:
         self.close()
 
     def call(self, delivery: Delivery) -> None:
-        """Call the callback, if it is concerned."""
+        """Call the callback, unless `select` or a closed subscription prevents it."""
         if self._begins_anew and delivery.session_id in self._begins_anew:
             self._begins_anew.discard(delivery.session_id)
             delivery = Delivery.first(delivery.new, delivery.origin)
@@ -110,7 +109,7 @@ class Subscription:
             self._callback(delivery)
 
     def cut_short(self, delivery: Delivery) -> None:
-        """Record a call that raised: what was drawn of it is unknown."""
+        """Record that a call raised: what it drew is unknown."""
         self._begins_anew.add(delivery.session_id)
 
     def _is_selected(self, delivery: Delivery) -> bool:
@@ -121,7 +120,7 @@ class Subscription:
 
 
 class ConnectionSubscription:
-    """What `Store.subscribe_connection` returns: `close` it, or leave it, to unsubscribe."""
+    """A subscription made by `Store.subscribe_connection`: call `close`, or leave its block."""
 
     def __init__(
         self,
@@ -138,7 +137,7 @@ class ConnectionSubscription:
         return self._is_closed
 
     def close(self) -> None:
-        """Unsubscribe. The callback is called no more, not even for what waits already."""
+        """Unsubscribe. The callback is not called again, not even for what is queued already."""
         self._is_closed = True
         self._forget(self)
 
@@ -168,7 +167,7 @@ class OneCall:
 
 
 class Prepared(Struct, frozen=True, eq=False):
-    """What a batch leads to: calls of subscribers, and steps for readers."""
+    """The deliveries of a batch: calls of subscribers, and steps for readers."""
 
     calls: list[Call]
     offers: list[tuple[Reader, Delivery]]
@@ -185,7 +184,7 @@ class Subscriptions:
 
     def __init__(self, report: Callable[[Exception], object]) -> None:
         self._report = report
-        self._turn: _Turn | None = None  # of whoever makes the calls
+        self._turn: _Turn | None = None  # of the thread that makes the calls
         self._numbers = count()
         # By session; what is in them is replaced, not changed: `prepare` may be walking through it
         # while a finalizer closes a subscription.
@@ -199,7 +198,7 @@ class Subscriptions:
     def _renew_locks(self) -> None:
         self._lock = threading.RLock()  # a finalizer may close a subscription anywhere
         if self._turn is not None and self._turn.thread != threading.get_ident():
-            self._turn = None  # who was making a call is not in this process
+            self._turn = None  # the thread that was making a call is not in this process
             if self.waiting:
                 self._drop_call(*self.waiting[0])
 
@@ -212,7 +211,7 @@ class Subscriptions:
         select: Selector | None,
         present: Iterable[Snapshot],
     ) -> Subscription:
-        """Add a subscriber, whose first calls bring the present snapshots."""
+        """Add a subscriber, whose first calls deliver the present snapshots."""
         number = next(self._numbers)
         subscription = Subscription(callback, session_id, select, self._forget_subscriber, number)
         with held(self._lock):
@@ -223,7 +222,7 @@ class Subscriptions:
     def subscribe_connection(
         self, callback: Callable[[ConnectionChanged], object], present: Connection
     ) -> ConnectionSubscription:
-        """Add a subscriber to the connection, whose first call brings the present one."""
+        """Add a subscriber to the connection, whose first call delivers the present one."""
         subscription = ConnectionSubscription(callback, self._forget_connection_subscriber)
         with held(self._lock):
             self._of_connection = (*self._of_connection, subscription)
@@ -231,13 +230,13 @@ class Subscriptions:
         return subscription
 
     def prepare_connection(self, prepared: Prepared, old: Connection, new: Connection) -> None:
-        """Prepare to report what a batch makes of the connection."""
+        """Prepare the calls for a batch's change of the connection."""
         if old is not new and self._of_connection:
             change = connection_change(old, new)
             prepared.calls.extend((one, change) for one in self._of_connection)
 
     def read(self, present: Snapshot, wake: Callable[[Reader], object] | None) -> Reader:
-        """Add a reader, whose first step brings the present snapshot."""
+        """Add a reader, whose first step has the present snapshot."""
         reader = Reader(present, wake, self._forget_reader)
         with held(self._lock):
             find: _FindReader = ref(reader) if wake is None else lambda: reader
@@ -249,7 +248,7 @@ class Subscriptions:
     def prepare(
         self, prepared: Prepared, old: Snapshot | None, new: Snapshot, origin: Origin
     ) -> None:
-        """Prepare what a batch delivers about a session; `old` is `None` for a new one."""
+        """Prepare the deliveries of a batch for a session; `old` is `None` for a new one."""
         session_id = new.session_id
         subscribers, readers = self._concerned(session_id), self._alive(session_id)
         if old is new or not (subscribers or readers):
@@ -267,7 +266,7 @@ class Subscriptions:
         prepared.offers.extend((reader, step) for reader in readers)
 
     def _alive(self, session_id: str) -> list[Reader]:
-        """Return the readers of a session, and forget those that nothing refers to any more."""
+        """Return the readers of a session, and drop those that nothing refers to any more."""
         found = self._readers.get(session_id, ())
         readers = [reader for find in found if (reader := find()) is not None]
         if len(readers) < len(found):
@@ -275,7 +274,7 @@ class Subscriptions:
         return readers
 
     def _forget_readers(self, session_id: str, gone: Reader | None) -> None:
-        """Forget a reader, and those that nothing refers to any more."""
+        """Drop a reader, and those that nothing refers to any more."""
         with held(self._lock):
             found = self._readers.pop(session_id, ())
             kept = tuple(find for find in found if find() not in (None, gone))
@@ -289,18 +288,18 @@ class Subscriptions:
         return sorted((*of_all, *of_one), key=_NUMBER) if of_all and of_one else of_all or of_one
 
     def offer(self) -> None:
-        """Offer the readers what was prepared for them, and has happened by now."""
+        """Offer the readers their prepared steps, now that the batch is published."""
         while self.offers:
             reader, step = self.offers[0]
             if reader.offer(step):
                 self.waiting.append((reader, None))
-            self.offers.popleft()  # now: what is interrupted before is done again
+            self.offers.popleft()  # only now: an interrupted offer is repeated
 
     # --- Called by the store, which has let go of its lock ---
 
     def deliver(self) -> None:
-        """Make the calls that wait, unless somebody is at it already."""
-        if not self.waiting:  # what this thread has added, if anything, is made by another
+        """Make the queued calls, unless another thread or frame is already making them."""
+        if not self.waiting:  # another thread makes the calls that this one has added
             return
         turn = _Turn(threading.get_ident())
         try:
@@ -311,18 +310,18 @@ class Subscriptions:
             while self._has_more():
                 self._call(*self.waiting[0])
         except BaseException:
-            if self._turn is turn:  # an interrupt may come anywhere, before it was ours even
+            if self._turn is turn:  # an interrupt may come even before the turn was ours
                 self._turn = None
             raise
 
     def _has_more(self) -> bool:
         with held(self._lock):
             if not self.waiting:
-                self._turn = None  # under the lock: who adds a call now, makes it as well
+                self._turn = None  # under the lock: a thread that adds a call from now on makes it
             return bool(self.waiting)
 
     def _call(self, target: Any, delivery: Delivery | None) -> None:
-        """Make the first call that waits, and take it from there."""
+        """Make the first queued call, and remove it from the queue."""
         try:
             target.call(delivery)
         except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
@@ -335,7 +334,7 @@ class Subscriptions:
             self.waiting.popleft()
 
     def _drop_call(self, target: Any, delivery: Delivery | None) -> None:
-        """Take the first call away, which was not made to its end."""
+        """Remove the first call, which was not finished."""
         self.waiting.popleft()
         if delivery is not None:
             target.cut_short(delivery)
@@ -366,5 +365,5 @@ def _remove(of_sessions: dict[K, tuple[T, ...]], session_id: K, one: T) -> None:
 
 
 def print_callback_error(error: Exception) -> None:
-    """Print an exception as the interpreter prints those that are not caught."""
+    """Print an exception as the interpreter prints an uncaught one."""
     sys.excepthook(type(error), error, error.__traceback__)

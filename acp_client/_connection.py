@@ -194,6 +194,8 @@ class ConnectionDraft:
     def freeze(self) -> Connection:
         """Return the next connection: `base` itself where nothing changed."""
         base = self.base
+        if not self._changes:  # nearly always
+            return base
         real = {name: new for name, new in self._changes.items() if new != getattr(base, name)}
         return attrs.evolve(base, **real) if real else base
 

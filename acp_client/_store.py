@@ -670,7 +670,8 @@ class Store(ClientCalls):
             self._subscriptions.prepare(prepared, before.get(session_id), new, origin)
         for session_id in batch.forgotten:
             self._subscriptions.prepare(prepared, before[session_id], Snapshot(session_id), origin)
-        self._subscriptions.prepare_connection(prepared, self._connection, connection)
+        if connection is not self._connection:
+            self._subscriptions.prepare_connection(prepared, self._connection, connection)
         # From here to `offer` nothing can fail, and no signal handler can run.
         self._sessions |= news
         for session_id in batch.forgotten:
@@ -733,6 +734,7 @@ class _Batch(Struct, eq=False):
     def patch_sessions(self) -> None:
         """Patch the list of sessions with their own updates since the last time."""
         for session_id, draft in self.drafts.open.items():
-            updates, draft.info_updates = draft.info_updates, None
-            for update in updates or ():
-                self.connection.patch_session(session_id, update)
+            if draft.info_updates:
+                updates, draft.info_updates = draft.info_updates, None
+                for update in updates:
+                    self.connection.patch_session(session_id, update)

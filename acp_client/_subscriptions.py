@@ -249,9 +249,11 @@ class Subscriptions:
         self, prepared: Prepared, old: Snapshot | None, new: Snapshot, origin: Origin
     ) -> None:
         """Prepare the deliveries of a batch for a session; `old` is `None` for a new one."""
+        if old is new or not (self._subscribers or self._readers):
+            return
         session_id = new.session_id
         subscribers, readers = self._concerned(session_id), self._alive(session_id)
-        if old is new or not (subscribers or readers):
+        if not (subscribers or readers):
             return
         if old is None:
             old, first = Snapshot(session_id), Delivery.first(new, origin)

@@ -39,7 +39,7 @@ lint: .venv/with-dev ## check style and formatting
 
 types: .venv/with-dev ## check types with mypy and pyright
 	@$(BIN)/python -m mypy $(ARGS)
-	@$(BIN)/python -m pyright --warnings
+	@$(BIN)/python -m pyright --warnings --project .
 
 coverage: .venv/with-dev ## run the tests and check their branch coverage
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && trap 'exit 1' HUP INT TERM && export COVERAGE_FILE="$$data/coverage" && \

@@ -34,7 +34,8 @@ from .update_builders import an_update, error
 Spoken: TypeAlias = list[tuple[bool, JsonObject]]
 SESSIONS = ("s1",) * 8 + ("s2",) * 7 + ("s3",)
 _PERMISSION_IDS = (0, 1, "1", 2, "p", "", 2**53 + 1)
-_ELICITATION_IDS = (10, "e", 1, 10, "e", "p")
+_OWN_IDS = (10, "e")
+_ELICITATION_IDS = (*_OWN_IDS, 1, *_OWN_IDS, "p")  # some are those of permission requests
 _CALLS = (
     *["session/prompt"] * 8, *["session/resume"] * 3, *["session/new"] * 2, "initialize",
     *["session/set_config_option"] * 2, *tuple(REQUESTS)[-7:],
@@ -203,7 +204,7 @@ class Connection:
 
     def elicit(self, choices: Choices) -> Spoken:
         """Ask for some values, or to visit a URL, for a session or for a request."""
-        request_id = choices.pick(_ELICITATION_IDS)
+        request_id = choices.pick(_OWN_IDS if self.well_formed else _ELICITATION_IDS)
         self.elicited.append(request_id)
         scope: JsonObject = {"sessionId": choices.pick(SESSIONS)}
         if choices.one_in(4):

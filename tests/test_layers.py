@@ -33,7 +33,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         _prompts _outgoing _changes _continuation _compare _memory
         _session_draft _entity_drafts _patches _fact_reducer _reducer
         _chunk_runs _requests _conversation _connection _v1 _versions _storage
-        _agent_calls _client_calls _delivery _subscriptions _reader _store _text_files
+        _agent_calls _client_calls _delivery _subscriptions _reader _batches _store _text_files
         _preload _recordings
         _log_tools
         _cli testing

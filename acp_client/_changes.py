@@ -6,16 +6,16 @@ docstring of each class says what a renderer does.
 
 What all of them have in common:
 
-- `place` is where the entry, terminal, plan or prompt stands among its like, and `key` finds it:
-  `delivery.new.entries[change.place]` is the entry itself. `old` and `new` are what was there and
-  what is there now, `None` for what was not or is no longer.
-- A change carries what differs and nothing else. What grows (text, items, output) comes as the part
-  that is new; of an entry or a terminal of which some `fields` changed, `old` and `new` have those
-  fields alone. So `change_to_document` can write every change as JSON, and
-  `change_from_document` reads an equal one back.
-- Entries and terminals never move and never go. Those that were there are changed first, in
-  ascending order, what grew before the fields; then come the added ones, whole.
-- Text is *spliced*: cut what is held at `start`, and put `text` there. `start` counts in every unit
+- `place` is the index of the entry, terminal, plan or prompt in its sequence, and `key` finds it:
+  `delivery.new.entries[change.place]` is the entry itself. `old` and `new` are the value before and
+  after, `None` if there is no such value.
+- A change has only what differs. Whatever grows (text, items, output) comes as its new part; if
+  some `fields` of an entry or a terminal changed, `old` and `new` have only those fields. So
+  `change_to_document` can write every change as JSON, and `change_from_document` reads an equal one
+  back.
+- Entries and terminals never move and are never removed. Existing ones are changed first, in
+  ascending order, growth before fields; the added ones follow, whole.
+- Text is *spliced*: cut the text at `start`, and put `text` there. `start` counts in every unit
   that editors use, see `Position`.
 """
 
@@ -42,7 +42,7 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 class _Step(Struct, frozen=True):
-    """A change; most hold what cannot be hashed, so none can."""
+    """A change; most hold unhashable values, so no change can be hashed."""
 
     __hash__ = None  # type: ignore[assignment]
     __repr__ = short_repr
@@ -51,7 +51,7 @@ class _Step(Struct, frozen=True):
 class Reset(_Step, frozen=True):
     """Forget what was drawn and draw `new`.
 
-    The session is another, a replay began, ended or failed, or what was there is not continued. A
+    The session is another one, a replay began, ended or failed, or `new` does not continue `old`. A
     reset is the only change of its list.
     """
 
@@ -62,7 +62,7 @@ class Reset(_Step, frozen=True):
 
 
 class EntryAdded(_Step, frozen=True):
-    """Draw `new` behind the last entry: its place is the number of entries so far."""
+    """Draw `new` after the last entry: its place is the number of entries so far."""
 
     place: int
     key: Hashable
@@ -70,11 +70,11 @@ class EntryAdded(_Step, frozen=True):
 
 
 class TextAppended(_Step, frozen=True):
-    """Put `text` behind the text of an entry; `start` is where that ends.
+    """Append `text` to the text of an entry; `start` is the end of the text so far.
 
-    Whoever draws content items one by one replaces those from `index` on by `items`. The first of
-    them goes on with the first `kept` characters of the text item that was at `index`; mostly there
-    was none, and `kept` is 0. `metas` are the `_meta` of the chunks that brought these items.
+    A renderer that draws content items one by one replaces those from `index` on by `items`. The
+    first of them begins with the first `kept` characters of the text item that was at `index`;
+    `kept` is 0 if there was none. `metas` are the `_meta` of the chunks that brought these items.
     """
 
     place: int
@@ -88,23 +88,23 @@ class TextAppended(_Step, frozen=True):
 
     @property
     def offset(self) -> int:
-        """Where the text begins, in characters."""
+        """The offset at which the text begins, in characters."""
         return self.start.offset
 
     @property
     def end(self) -> Position:
-        """Where the text ends: the end of the text of the entry so far."""
+        """The position after `text`: the end of the entry's text."""
         return self.start.after(self.text)
 
 
 class TextReplaced(_Step, frozen=True):
     """Cut the text of an entry at `start`, and put `text` there.
 
-    Up to `start` the text is as it was; the `removed` characters behind that go. So an agent that
-    sends all of its text again with each update costs a renderer the difference.
+    Up to `start` the text is unchanged; the `removed` characters after it are removed. So an agent
+    that sends all of its text again with each update costs a renderer only the difference.
 
-    Whoever draws content items one by one replaces those from `index` on by `items`, as for
-    `TextAppended`. Content that is not text goes too, from `index` on.
+    A renderer that draws content items one by one replaces those from `index` on by `items`, as for
+    `TextAppended`. Content other than text is removed too, from `index` on.
     """
 
     place: int
@@ -119,20 +119,20 @@ class TextReplaced(_Step, frozen=True):
 
     @property
     def offset(self) -> int:
-        """Where the text begins, in characters."""
+        """The offset at which the text begins, in characters."""
         return self.start.offset
 
     @property
     def end(self) -> Position:
-        """Where the text ends: the end of the text of the entry so far."""
+        """The position after `text`: the end of the entry's text."""
         return self.start.after(self.text)
 
 
 class ItemsAppended(_Step, frozen=True):
-    """Draw `items`, which are not text, behind the content of an entry.
+    """Append `items`, which are not text, to the content of an entry.
 
-    `index` is the first one's place among all content items, text included. `start` is where they
-    stand in the text of the entry: its end so far. `metas` are the `_meta` of their chunks.
+    `index` is the place of the first one among all content items, text included. `start` is their
+    position in the text of the entry: its end so far. `metas` are the `_meta` of their chunks.
     """
 
     place: int
@@ -144,7 +144,7 @@ class ItemsAppended(_Step, frozen=True):
 
 
 class ContentReplaced(_Step, frozen=True):
-    """Draw the content (or summary) of an entry again: `new` does not begin as the old one did."""
+    """Draw the content (or summary) of an entry again: `new` does not continue the old one."""
 
     place: int
     key: Hashable
@@ -152,9 +152,9 @@ class ContentReplaced(_Step, frozen=True):
 
 
 class EntryChanged(_Step, frozen=True):
-    """Draw the `fields` of an entry again: `new["title"]` is the title now.
+    """Draw the `fields` of an entry again: `new["title"]` is the new title.
 
-    `old` and `new` have these fields and no others; the content is as it was.
+    `old` and `new` have these fields and no others; the content is unchanged.
     """
 
     place: int
@@ -168,7 +168,7 @@ class EntryChanged(_Step, frozen=True):
 
 
 class TerminalAdded(_Step, frozen=True):
-    """Draw `new`, a terminal, behind the last one."""
+    """Draw `new`, a terminal, after the last one."""
 
     place: int
     key: str
@@ -176,14 +176,14 @@ class TerminalAdded(_Step, frozen=True):
 
 
 class OutputAppended(_Step, frozen=True, eq=False):
-    r"""Put `data` behind the output of a terminal, at `offset` bytes.
+    r"""Append `data` to the output of a terminal, at `offset` bytes.
 
-    First, `dropped` bytes go from the beginning, where a limit made the store forget them; `offset`
+    First remove `dropped` bytes from the beginning, which a limit made the store drop; `offset`
     counts without them.
 
-    Whoever draws the text of the terminal (`terminal.text`) splices: programs rewrite their last
-    line, so `start` is where that begins, and `text` is all from there on. Both are worked out when
-    first asked for.
+    A renderer that draws the text of the terminal (`terminal.text`) splices: programs rewrite their
+    last line, so `start` is the beginning of that line, and `text` is everything from there on.
+    Both are computed on first access.
     """
 
     place: int
@@ -196,7 +196,7 @@ class OutputAppended(_Step, frozen=True, eq=False):
 
     @property
     def start(self) -> Position:
-        """Where the text of the terminal changes."""
+        """The position at which the text of the terminal changes."""
         return self._splice()[0]
 
     @property
@@ -207,7 +207,7 @@ class OutputAppended(_Step, frozen=True, eq=False):
     def _splice(self) -> tuple[Position, str]:
         if self._spliced is None and self._pieces is not None:
             spliced = appended_transcript(*self._pieces, self.dropped, self.data)
-            force_setattr(self, "_spliced", spliced)  # two threads at once work out the same
+            force_setattr(self, "_spliced", spliced)  # two threads at once compute the same
         return self._spliced or (Position(), "")
 
     def __eq__(self, other: object) -> bool:
@@ -224,7 +224,8 @@ class OutputAppended(_Step, frozen=True, eq=False):
 class OutputReplaced(_Step, frozen=True):
     """Draw the output of a terminal again: `new` does not continue what was drawn.
 
-    `dropped_bytes` counts what a limit made the store forget before it, and `text` is what to show.
+    `dropped_bytes` counts the bytes before it that a limit made the store drop; `text` is the text
+    to show.
     """
 
     place: int
@@ -239,9 +240,9 @@ class OutputReplaced(_Step, frozen=True):
 
 
 class TerminalChanged(_Step, frozen=True):
-    """Draw the `fields` of a terminal again: `new["cwd"]` is the directory now.
+    """Draw the `fields` of a terminal again: `new["cwd"]` is the new directory.
 
-    `old` and `new` have these fields and no others; the output is as it was.
+    `old` and `new` have these fields and no others; the output is unchanged.
     """
 
     place: int
@@ -253,15 +254,15 @@ class TerminalChanged(_Step, frozen=True):
 
 # --- Lists that are replaced whole ---
 #
-# `removed` are places in the old list, `added` and `changed` are places in the new one. Whoever
-# deletes the removed ones, inserts the added ones in ascending order and replaces the changed ones,
-# has the new list. An item that moved is removed and added.
+# `removed` are places in the old list, `added` and `changed` are places in the new one. To get the
+# new list, delete the removed items, insert the added ones in ascending order, and replace the
+# changed ones. An item that moved is removed and added.
 
 
 class PlanChanged(_Step, frozen=True):
-    """Draw a plan that is new (`old` is `None`), or draw again what changed in it.
+    """Draw a new plan (`old` is `None`), or draw the changed parts of a plan again.
 
-    Where `new` is `None` the plan is gone, and those behind it move up. `removed`, `added` and
+    If `new` is `None`, the plan was removed, and those after it move up. `removed`, `added` and
     `changed` are places of plan entries: delete the removed ones from those of `old`, insert the
     added ones in ascending order, replace the changed ones by those of `new`. A plan of an unknown
     type has no plan entries.
@@ -303,7 +304,7 @@ class ConfigOptionsChanged(_Step, frozen=True):
 
 
 class PermissionsChanged(_Step, frozen=True):
-    """Ask the user `new[place]` for each place in `added`; take back what is at `removed` in `old`.
+    """Ask the user `new[place]` for each place in `added`; withdraw those at `removed` in `old`.
 
     Permissions at `changed` (places in `new`) were asked again under the same id.
     """
@@ -316,7 +317,7 @@ class PermissionsChanged(_Step, frozen=True):
 
 
 class ElicitationsChanged(_Step, frozen=True):
-    """Ask the user `new[place]` for each place in `added`; take back what is at `removed` in `old`.
+    """Ask the user `new[place]` for each place in `added`; withdraw those at `removed` in `old`.
 
     Elicitations at `changed` (places in `new`) were asked again under the same id, accepted, or
     completed.
@@ -333,10 +334,10 @@ class ElicitationsChanged(_Step, frozen=True):
 
 
 class PromptChanged(_Step, frozen=True):
-    """Draw a prompt that is new (`old` is `None`), or draw it again as it is now.
+    """Draw a new prompt (`old` is `None`), or draw a prompt again.
 
     An echoed prompt is no longer drawn: its message is among the entries. `key` is the id of the
-    request. Prompts never move and never go.
+    request. Prompts never move and are never removed.
     """
 
     place: int
@@ -346,9 +347,9 @@ class PromptChanged(_Step, frozen=True):
 
 
 class TurnChanged(_Step, frozen=True):
-    """Draw a turn that began (`old` is `None`), or draw it again as it ended.
+    """Draw a turn that began (`old` is `None`), or draw a turn again when it ended.
 
-    Turns never move and never go.
+    Turns never move and are never removed.
     """
 
     place: int
@@ -364,7 +365,7 @@ class CancellingChanged(_Step, frozen=True):
 
 
 class ConnectionLostChanged(_Step, frozen=True):
-    """Draw that the connection is lost, or, where `new` is `None`, that it is not any more."""
+    """Draw that the connection is lost, or, if `new` is `None`, that it no longer is."""
 
     old: ConnectionLoss | None
     new: ConnectionLoss | None
@@ -373,7 +374,7 @@ class ConnectionLostChanged(_Step, frozen=True):
 class NoticesAdded(_Step, frozen=True):
     """Show the user the notices `new`.
 
-    Whoever keeps a list of them forgets the `dropped` oldest first, as the snapshot did.
+    A renderer that keeps a list of notices first removes the `dropped` oldest, as the snapshot did.
     """
 
     dropped: int
@@ -388,14 +389,14 @@ class StateChanged(_Step, frozen=True):
 
 
 class UsageChanged(_Step, frozen=True):
-    """Draw the usage again, `None` if none was reported."""
+    """Draw the usage again; `new` is `None` if no usage was reported."""
 
     old: Usage | None
     new: Usage | None
 
 
 class InfoChanged(_Step, frozen=True):
-    """Draw the `fields` of the session's info again: `new["title"]` is the title now.
+    """Draw the `fields` of the session's info again: `new["title"]` is the new title.
 
     `old` and `new` have these fields and no others.
     """
@@ -431,4 +432,4 @@ Change: TypeAlias = (
     | UsageChanged
     | InfoChanged
 )
-"""One step from a snapshot to the next: all classes there are."""
+"""One step from a snapshot to the next: the union of all change classes."""

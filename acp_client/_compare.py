@@ -1,14 +1,14 @@
 """`changes(old, new)`: two snapshots compared, part by part.
 
-What both snapshots share is the same object and is not looked at, so a comparison costs what
-differs: the entries of a session are compared by walking two tries, past every part that is in
-both. Snapshots that share nothing (one was loaded from a file) are compared by value, for the same
-changes at a higher price.
+Whatever both snapshots share is the same object and is skipped, so a comparison costs only the
+difference: the entries of a session are compared by walking two tries and skipping shared parts.
+Snapshots that share nothing (one was loaded from a file) are compared by value, with the same
+result at a higher cost.
 
-One rule decides between steps and `Reset`: entries, terminals, plans and prompts only ever come
-behind those that are there. Where `new` does not have all keys of `old`, in order, at its
-beginning, it is no continuation. Neither is the beginning or the end of a replay: which snapshot a
-client shows changes there.
+One rule decides between steps and `Reset`: entries, terminals and prompts are only ever added after
+those that exist. If `new` does not begin with all keys of `old`, in order, it does not continue
+`old`. A replay that begins or ends is no continuation either: the client then shows another
+snapshot.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ V = TypeVar("V")
 
 
 def changes(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
-    """Return what a renderer that drew `old` does to have drawn `new`; nothing for equal ones.
+    """Return the changes that lead a renderer from `old` to `new`; an empty list for equal ones.
 
-    Terminals come before the entries that show them, the state of the session last. The cost is
-    that of what differs if `new` came of `old`, and that of both for any two snapshots. Raises
-    `InvalidValueError` for a value that is not a snapshot.
+    Terminals come before the entries that show them, the state of the session last. If `new` was
+    reduced from `old`, the cost is that of the difference; otherwise it is that of both snapshots.
+    Raises `InvalidValueError` for a value that is not a snapshot.
     """
     checked(old, Snapshot, "a snapshot")
     checked(new, Snapshot, "a snapshot")
@@ -111,7 +111,7 @@ def _is_reset(old: Snapshot, new: Snapshot) -> bool:
 
 
 def _continues(old: Keyed[Any], new: Keyed[Any]) -> bool:
-    """Tell whether the keys of `old` are those with which `new` begins."""
+    """Return whether `new` begins with the keys of `old`."""
     if new._grew_from(old):
         return True
     return len(old) <= len(new) and old._keys() == new._keys()[: len(old)]
@@ -122,7 +122,7 @@ def _is_same(old: object, new: object) -> bool:
 
 
 def _differing(old: Keyed[V], new: Keyed[V]) -> Iterator[int]:
-    """Yield the places of `old` whose value is another one in `new`."""
+    """Yield the places of `old` whose value differs in `new`."""
     if new._grew_from(old):
         places: Iterator[int] = new._differing(old)
     else:
@@ -131,12 +131,12 @@ def _differing(old: Keyed[V], new: Keyed[V]) -> Iterator[int]:
 
 
 _NOT_FIELDS: Final = frozenset({"type", "content", "summary", "pieces"})
-"""What identifies a message, and what grows: both are told in other ways."""
+"""Fields that are no part of `EntryChanged`: they identify a message, or grow."""
 
 
 @cache
 def field_names(kind: type) -> tuple[str, ...]:
-    """Return the fields of a class that changes name; `status` is what to show of a tool call."""
+    """Return the fields that changes of a class name; for a tool call, the effective `status`."""
     names = _names(kind)
     shown = ("status",) if kind is ToolCall else ()
     return (*shown, *(name for name in names if name not in _NOT_FIELDS))
@@ -149,7 +149,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _differing_fields(old: Any, new: Any) -> tuple[tuple[str, ...], Fields, Fields] | None:
-    """Return the names of the fields that differ, and the old and the new value of each."""
+    """Return the names of the fields that differ, with their old and their new values."""
     kind: Any = type(new)
     names = field_names(kind)
     found = tuple(name for name in names if not _is_same(getattr(old, name), getattr(new, name)))
@@ -193,7 +193,7 @@ def _content_changes(place: int, key: Hashable, old: Content, new: Content) -> I
 
 
 def _brought_metas(old: Content, new: Content, cut: int) -> Sequence[ChunkMeta] | None:
-    """Return the `_meta` of chunks from place `cut` on; `None` if there is other before it."""
+    """Return the `_meta` of chunks from place `cut` on; `None` if those before it differ."""
     if new._metas is None and old._metas is None:
         return ()
     if new._grew_from(old) and old._metas is not None:
@@ -263,12 +263,12 @@ def _session_changes(old: Snapshot, new: Snapshot) -> Iterator[Change]:
 
 
 def _value(kind: Callable[[Any, Any], Change]) -> _Compare:
-    """Return what tells a value that is replaced whole."""
+    """Return the comparison of a value that is replaced whole."""
     return lambda old, new: [kind(old, new)]
 
 
 def _list(kind: Callable[..., Change], key: Callable[[Any], Hashable]) -> _Compare:
-    """Return what tells a list whose items are found by a key."""
+    """Return the comparison of a list whose items are found by a key."""
     return lambda old, new: [kind(old, new, *matched(old, new, key))]
 
 
@@ -317,7 +317,7 @@ def _turn_changes(old: Sequence[Turn], new: Sequence[Turn]) -> Iterator[Change]:
 
 
 def _elicitation_key(elicitation: Elicitation) -> Hashable:
-    """Return the id of the interaction at a URL, or else of the request."""
+    """Return the id of the interaction at a URL, or else that of the request."""
     found = elicitation.elicitation_id
     return ("request", elicitation.request_id) if found is None else ("url", found)
 
@@ -336,7 +336,7 @@ def _option_key(option: wire.SessionConfigOption) -> Hashable:
 
 
 def _raw_key(item: wire.Unknown, name: str) -> Hashable:
-    """Return the id of an item of an unknown type, if it has one, or all of its text."""
+    """Return the id of an item of an unknown type, or its whole text if it has no id."""
     found = item.value.get(name)
     return found if isinstance(found, str) else item.text
 
@@ -358,4 +358,4 @@ _SESSION_FIELDS: Final[dict[str, _Compare]] = {
     "cancelling": _value(CancellingChanged),
     "connection_lost": _value(ConnectionLostChanged),
 }
-"""By field of a snapshot, in the order of their changes: how a difference becomes changes."""
+"""The comparison of each field of a snapshot, in the order of the changes."""

@@ -1,4 +1,4 @@
-"""`Delivery`: what a renderer gets of one session: two snapshots, the changes, the origin."""
+"""`Delivery`: one step of a session for a renderer, with its changes and its origin."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Origin: TypeAlias = Literal["live", "replay", "local"]
-"""Where changes came from: what the agent does now, its history reported again, the client."""
+"""The source of changes: the agent's present work, its replayed history, or the client."""
 
 
 class Delivery(Struct, frozen=True, eq=False):
     """One step of one session, from `old` to `new`.
 
-    `changes` are worked out when first asked for, once for all subscribers. The first delivery
-    about a session (`is_first`) brings what was there already: a renderer has drawn nothing yet, so
-    the only change is a `Reset`.
+    `changes` are computed on first access, once for all subscribers. The first delivery of a
+    session (`is_first`) has its present snapshot: a renderer has drawn nothing yet, so the only
+    change is a `Reset`.
 
-    `origin` says where the step came from. Steps that were joined to one are `replay` or `local` if
-    all of them were, otherwise `live`. What was there already is `local`. A read in which a replay
-    ends is `replay` as a whole.
+    `origin` is the source of the step. Joined steps are `replay` or `local` if all of them were,
+    otherwise `live`. The first delivery is `local`. A read in which a replay ends is `replay` as a
+    whole.
     """
 
     __repr__ = short_repr
@@ -44,19 +44,19 @@ class Delivery(Struct, frozen=True, eq=False):
 
     @classmethod
     def first(cls, snapshot: Snapshot, origin: Origin = "local") -> Delivery:
-        """Make the delivery for whoever has drawn nothing yet."""
+        """Make the delivery for a renderer that has drawn nothing yet."""
         empty = Snapshot(snapshot.session_id)
         return cls(snapshot.session_id, empty, snapshot, origin, is_first=True)
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What leads a renderer from `old` to `new`."""
-        if self._changes is None:  # without a lock: two threads at once work out equal changes
+        """The changes that lead a renderer from `old` to `new`."""
+        if self._changes is None:  # without a lock: two threads at once compute equal changes
             force_setattr(self, "_changes", self._computed())
         return self._changes  # type: ignore[return-value]  # set by now
 
     def _computed(self) -> tuple[Change, ...]:
-        # Loading these takes as long as a fifth of the package, and a store may go unwatched.
+        # Imported late: a store may have no subscribers (benchmark "import").
         from ._changes import Reset
         from ._compare import changes
 
@@ -64,14 +64,14 @@ class Delivery(Struct, frozen=True, eq=False):
 
     @property
     def is_visible(self) -> bool:
-        """Whether there is anything to draw. Cheap: it compares at most what surrounds entries."""
+        """Whether there is anything to draw; entries themselves are not compared."""
         old, new = self.old, self.new
         grew = _grew(old.entries, new.entries) or _grew(old.terminals, new.terminals)
         return grew or bool(self.changes)
 
     @property
     def is_urgent(self) -> bool:
-        """Whether the user waits for this: a permission is asked, work came to rest, or failed."""
+        """Whether the user waits for this: a permission is asked, or work has ended or failed."""
         old, new = self.old, self.new
         if old._fields is new._fields:
             return False
@@ -79,7 +79,7 @@ class Delivery(Struct, frozen=True, eq=False):
 
 
 def _grew(old: Keyed[Any], new: Keyed[Any]) -> bool:
-    """Tell whether there is surely something else in a later version: it is made for that alone."""
+    """Return whether the later version certainly differs: it is made only for a difference."""
     return new is not old and new._grew_from(old)
 
 

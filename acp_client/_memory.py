@@ -1,18 +1,17 @@
-"""What a store keeps, in bytes, by what it is: a walk over everything that its snapshots hold.
+"""The memory that a store keeps, in bytes by purpose: a walk over everything in its snapshots.
 
-Versions of a session share nearly all they have, so every object is counted once, where it is met
-first. What an object is for is told by the class that holds it: the bytes under a `Terminal` are
-output, those of a `Json` are raw, and so on down, until another class of the table comes.
+Versions of a session share most of their objects, so every object is counted once, where it is met
+first. The class that holds an object decides its purpose: the bytes under a `Terminal` are output,
+those of a `Json` are raw, and so on down, until another class of the table comes.
 
-A store is asked every second, and has millions of objects. So the walk goes by columns: objects of
-one class are taken together, then the values of each of their fields, and the loops over them are
-the interpreter's. And what only one object refers to cannot be met twice, so only the others are
-remembered: that is one object in eight. Nothing is changed by it: where looking at an attribute
-would make something (a `__dict__`, what is worked out when first asked for), the garbage
-collector's view of the object is taken.
+A store may be measured often and have millions of objects. So the walk goes by columns: objects of
+one class are taken together, then the values of each of their fields, in loops of the interpreter.
+An object with a single reference cannot be met twice, so only the others are remembered. The walk
+changes nothing: where reading an attribute would create an object (a `__dict__`, a cached value),
+the garbage collector's view of the object is used.
 
-The sizes are those that the interpreter asks for. What its allocator needs beside them (a few bytes
-for each object, holes) is not counted, and what only the caller keeps is not either.
+The sizes are those that the interpreter requests. The overhead of its allocator and objects that
+only the caller keeps are not counted.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ Category = Literal["text", "terminals", "raw", "problems", "other"]
 class Memory:
     """Bytes of memory by what they are kept for; `total` is their sum.
 
-    `text`: messages, thoughts, tool calls and summaries, with their ids and all that they hold, but
-    for what is raw.
-    `terminals`: terminals and their output, and its transcript once it was read.
-    `raw`: unknown updates, tool input and output, `_meta`: what is kept as JSON.
+    `text`: messages, thoughts, tool calls and summaries with their ids and content, except raw
+    values.
+    `terminals`: terminals and their output, and the transcript once it was read.
+    `raw`: unknown updates, tool input and output, `_meta`: everything that is kept as JSON.
     `problems`: the problems that are kept.
-    `other`: sessions and their lists, prompts, permissions, lines that are held, requests.
+    `other`: sessions and their lists, prompts, permissions, unfinished lines, requests.
     """
 
     text: int = 0
@@ -58,12 +57,12 @@ class Memory:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """The sum of all purposes, in bytes."""
         return self.text + self.terminals + self.raw + self.problems + self.other
 
 
 _Purpose: TypeAlias = Category | Literal["places"]
-"""What something is for; `places` is what `Entries` take beside the entries themselves."""
+"""The purpose of an object; `places` is the structure of `Entries` without the entries."""
 
 _CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
 
@@ -82,18 +81,18 @@ _PURPOSES: Final[dict[type, _Purpose]] = {
     wire.UnknownStateUpdate: "raw",
     Problem: "problems",
 }
-"""What an object and its parts are for, where its class tells."""
+"""The purpose of an object and its parts, by the class of the object."""
 
 _ENTRIES: Final = (Message, ToolCall, Compaction, UnknownEntry)
 
 _MOST: Final = 4096
-"""Objects that are taken at once: what the walk itself needs should be little."""
+"""The number of objects taken at once, which bounds the memory of the walk itself."""
 
 
 def memory_of(roots: Iterable[Any]) -> Memory:
     """Measure everything that can be reached from some objects of this package, each once.
 
-    What several of them share counts as the first one's.
+    Objects that several of them share are counted for the first one.
     """
     walk = _Walk()
     for root in roots:
@@ -110,7 +109,7 @@ class _Group(NamedTuple):
 
 
 class _Walk:
-    """Counts what it meets."""
+    """A walk over objects, with the bytes counted so far."""
 
     def __init__(self) -> None:
         self._counted: Counter[_Purpose] = Counter()
@@ -120,7 +119,7 @@ class _Walk:
         self._waiting: list[_Group] = []
 
     def memory(self) -> Memory:
-        """Return what was counted; places are shared out by the number of entries."""
+        """Return the counted bytes; those of `places` are divided by the number of entries."""
         places, entries = self._counted["places"], self._entries or Counter({"other": 1})
         return Memory(
             **{
@@ -130,7 +129,7 @@ class _Walk:
         )
 
     def take(self, root: Any) -> None:
-        """Count what can be reached from an object."""
+        """Count everything that can be reached from an object."""
         self._waiting += self._groups("other", [root])
         while self._waiting:
             purpose, kind, values = self._waiting.pop()
@@ -148,7 +147,7 @@ class _Walk:
         self._waiting += reversed(groups)  # the first is the next to be taken
 
     def _groups(self, purpose: _Purpose, values: list[Any]) -> Iterator[_Group]:
-        """Tell apart what is counted of some objects by its classes."""
+        """Group objects by class, leaving out those of classes that are not counted."""
         kinds = dict.fromkeys(map(type, values))
         for kind in kinds:
             if kind not in self._columns:
@@ -158,7 +157,7 @@ class _Walk:
                 yield _Group(_PURPOSES.get(kind, purpose), kind, same)
 
     def _news(self, values: list[Any]) -> list[Any]:
-        """Return the objects that were not met before."""
+        """Return the objects that have not been met before."""
         is_shared = list(map(_SOLE.__lt__, map(getrefcount, values)))
         if True not in is_shared:
             return values
@@ -187,14 +186,14 @@ _SOLE: Final = _sole()
 # --- What objects hold ---
 
 _Columns: TypeAlias = Callable[[list[Any]], Iterable[list[Any]]]
-"""Gives what objects of one class hold: lists of all values of one field, or of some."""
+"""Yields what objects of one class hold, as lists of the values of one field or of several."""
 
 _FLAT: Final = (str, bytes, bytearray, int, float)
 _SEQUENCES: Final = (tuple, list, deque, set, frozenset)
 
 
 def _columns_of(kind: type) -> _Columns | None:
-    """Return what gives the parts of objects of a class; `None` for one that is not counted."""
+    """Return the function that yields the parts of a class's objects; `None` if not counted."""
     if issubclass(kind, _FLAT):
         return _nothing
     if issubclass(kind, _SEQUENCES):

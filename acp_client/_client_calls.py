@@ -1,9 +1,9 @@
-"""The calls that a client makes, one method for each of the protocol: the base of `Store`.
+"""The calls that a client makes, one method for each call of the protocol: the base of `Store`.
 
 Each method queues its line, see `Store.data_to_send`, and returns an `OutgoingRequest` with its id.
-The answer comes to `on_answer`, once: a wire object, or a `wire.Error` if the agent refused, if the
-answer is malformed, or if the connection was lost before it came. It is called after the
-subscribers were called with what the same read changed.
+`on_answer` is called once, with a wire object, or with a `wire.Error` if the agent refused, if the
+answer is malformed, or if the connection was lost. It is called after the subscribers have received
+the changes of the same read.
 
 The methods are named after what they do; their docstrings name the method of the protocol.
 """
@@ -33,25 +33,25 @@ _LOGOUT: Final = {"v1": "logout", "v2": "auth/logout"}
 
 
 class ClientCalls(ABC):
-    """What a client asks of the agent."""
+    """The requests of a client, as methods."""
 
     @property
     @abstractmethod
     def protocol(self) -> Protocol:
-        """What the agent speaks, as far as that is known: `"v2"` until it is."""
+        """The version of the protocol that the agent speaks; `"v2"` until it is known."""
 
     @property
     @abstractmethod
     def _offered(self) -> Protocol:
-        """The newest version that this client speaks."""
+        """The newest version that this client offers."""
 
     @abstractmethod
     def request(
         self, method: str, params: Params | None = None, *, on_answer: OnAnswer[Any] | None = None
     ) -> OutgoingRequest:
-        """Send any request. Raises `InvalidValueError` for what JSON has no form for.
+        """Send any request. Raises `InvalidValueError` for values that JSON cannot represent.
 
-        The answer of a method of the protocol is a wire object, any other one is `wire.Json`.
+        The answer to a method of the protocol is a wire object, any other answer is `wire.Json`.
         """
 
     @abstractmethod
@@ -83,8 +83,8 @@ class ClientCalls(ABC):
     ) -> OutgoingRequest:
         """Begin the connection: send `initialize` with the client's name and version.
 
-        `capabilities` is the JSON object that the protocol describes. A store whose `protocol` was
-        not chosen offers v2 in a request that an agent of v1 understands, too.
+        `capabilities` is the JSON object that the protocol defines. A store without a chosen
+        `protocol` offers v2, in a request that an agent of v1 understands, too.
         """
         info = wire.Implementation(_text(name), _text(version), title)
         offered = self._offered
@@ -149,9 +149,9 @@ class ClientCalls(ABC):
         more: Params | None = None,
         on_answer: OnAnswer[wire.ResumeSessionResponse] | None = None,
     ) -> OutgoingRequest:
-        """Go on with a session: `session/resume`, with its history replayed if `replay` is true.
+        """Resume a session: `session/resume`, with its history replayed if `replay` is true.
 
-        v1 has no replay here; `load_session` has.
+        v1 has no replay here; use `load_session`.
         """
         params: dict[str, Any] = {
             "sessionId": _text(session_id),
@@ -200,8 +200,9 @@ class ClientCalls(ABC):
     ) -> OutgoingRequest:
         """Submit a message: `session/prompt`. The prompt is in the snapshot from now on.
 
-        Raises `UnknownSessionError`, and `InvalidValueError` for content that is empty or holds
-        something else than content blocks.
+        `content` has at least one content block. Raises `UnknownSessionError`, and
+        `InvalidValueError` for empty content or items that are not content blocks. Protocol: prompt
+        lifecycle.
         """
         params = prompt_params(self._known(session_id), checked_content(content))
         return self.request("session/prompt", params, on_answer=on_answer)
@@ -216,7 +217,7 @@ class ClientCalls(ABC):
     ) -> OutgoingRequest:
         """Choose the value of an option: `session/set_config_option`.
 
-        In v1 it is `session/set_mode` or `session/set_model` where the option stands for one of
+        In v1 the call is `session/set_mode` or `session/set_model` if the option stands for one of
         them. Raises `UnknownSessionError`.
         """
         checked(value, str | bool, "the id of a value, or true or false")
@@ -248,7 +249,7 @@ class ClientCalls(ABC):
         *,
         on_answer: OnAnswer[wire.CancelTerminalResponse] | None = None,
     ) -> OutgoingRequest:
-        """Cancel what runs in one terminal: `terminal/cancel`.
+        """Cancel the command of one terminal: `terminal/cancel`.
 
         Raises `UnknownSessionError`, and `InvalidValueError` for a terminal that cannot be
         cancelled: its `capabilities` have no `cancel`, or it has exited.

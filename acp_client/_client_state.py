@@ -1,6 +1,6 @@
-"""What a session has beside its conversation: prompts, open requests of the agent, turns, a loss.
+"""The parts of a session beside its conversation: prompts, open requests, turns and losses.
 
-All classes are immutable; `_snapshot` holds their objects.
+All classes are immutable; the fields of a `Snapshot` hold their objects.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ SessionState = wire.StateUpdate | wire.UnknownStateUpdate
 
 @attrs.frozen(repr=False, weakref_slot=False)
 class Prompt(Value):
-    """What the client submitted, from sending to echo.
+    """A message that the client submitted, from sending to echo.
 
     `echoed` is true once a user message with `message_id` exists. The content is kept until then,
-    and until the end of a replay that goes on. `error` says why a prompt was rejected or withdrawn,
-    or is uncertain, where that is known.
+    and until the end of a replay in progress. `error` is the reason why a prompt was rejected or
+    withdrawn, or is uncertain, if known. Protocol: prompt lifecycle.
     """
 
     request_id: wire.RequestId
@@ -54,12 +54,12 @@ class Elicitation(Value):
     """An elicitation of the agent: a form to fill in, or a URL to visit.
 
     `mode` is `form` (with `requested_schema`, exactly as it came), `url` (with `url` and
-    `elicitation_id`), or one that is not known (with all of its parameters in `raw`). It may belong
-    to a tool call of its session; one of the connection belongs to `related_request`, a request of
-    the client.
+    `elicitation_id`), or an unknown one (with all of its parameters in `raw`). It may belong to a
+    tool call of its session; an elicitation of the connection belongs to `related_request`, a
+    request of the client.
 
-    A URL that the user accepted stays, `accepted` and without `request_id`, until the agent says
-    that it is done. One that is `completed` was done before it was answered.
+    An accepted URL stays, `accepted` and without `request_id`, until the agent reports its
+    completion. A `completed` one was completed before it was answered. Protocol: Elicitation.
     """
 
     request_id: wire.RequestId | None
@@ -77,7 +77,7 @@ class Elicitation(Value):
     def asked(
         cls, request_id: wire.RequestId, request: wire.CreateElicitationRequest
     ) -> Elicitation:
-        """Make an elicitation of what the agent sent."""
+        """Make an elicitation from the agent's request."""
         if isinstance(request, wire.ElicitationUnknownMode):
             raw = {key: item for key, item in request.value.items() if key != "sessionId"}
             return cls(
@@ -95,7 +95,7 @@ class Elicitation(Value):
 
     @property
     def schema(self) -> wire.ElicitationSchema | None:
-        """The fields of a form, without what is malformed in them and can be left out."""
+        """The schema of a form without its malformed optional parts; `None` for other modes."""
         if self.requested_schema is None:
             return None
         schema = wire.RequestedSchema(self.requested_schema.value)
@@ -107,8 +107,8 @@ class Elicitation(Value):
 class Turn(Value):
     """One stretch of foreground work: the entries from `start` up to `stop`.
 
-    `stop` is `None` while it goes on. `outcome` is what the idle state said that ended it, if it
-    said anything. `cost_before` is the session's cost when it began.
+    `stop` is `None` while the turn goes on. `outcome` has the stop reason, usage and error of the
+    idle state that ended it, if there were any. `cost_before` is the session's cost at its start.
     """
 
     start: int
@@ -118,22 +118,22 @@ class Turn(Value):
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the work stopped, if the agent said so."""
+        """The reason why the work stopped, if the agent reported one."""
         return None if self.outcome is None else self.outcome.stop_reason
 
     @property
     def usage(self) -> wire.Usage | None:
-        """The tokens that the turn used, if the agent said so."""
+        """The tokens that the turn used, if the agent reported them."""
         return None if self.outcome is None else self.outcome.usage
 
     @property
     def error(self) -> wire.Error | None:
-        """The error that stopped the work."""
+        """The error that stopped the work, if any."""
         return None if self.outcome is None else self.outcome.error
 
 
 def step_turns(turns: list[Turn], step: TurnStep, count: int, **details: Any) -> None:
-    """Begin or end a turn where there are `count` entries; `details` is what is known of it."""
+    """Begin or end a turn after `count` entries; `details` are the other fields of the turn."""
     before: TurnPhase = "open" if turns and turns[-1].stop is None else "none"
     after = TURNS.get((before, step), before)
     if (before, after) == ("none", "open"):
@@ -144,7 +144,7 @@ def step_turns(turns: list[Turn], step: TurnStep, count: int, **details: Any) ->
 
 @attrs.frozen(repr=False, weakref_slot=False)
 class ConnectionLoss(Value):
-    """The connection was lost, for a reason that may be known."""
+    """A loss of the connection; `error` is the reason, if known."""
 
     error: wire.Error | None = None
 
@@ -163,7 +163,7 @@ def is_idle(state: SessionState | None) -> bool:
 
 
 def outcome_of(state: SessionState) -> SessionState | None:
-    """Return what an idle state says of the turn that it ends: reason, usage and error."""
+    """Return the stop reason, usage and error with which an idle state ends a turn."""
     if isinstance(state, wire.StateUpdate):
         kept = wire.StateUpdate(
             "idle", stop_reason=state.stop_reason, error=state.error, usage=state.usage
@@ -177,7 +177,7 @@ def outcome_of(state: SessionState) -> SessionState | None:
 def with_wanted(
     options: tuple[wire.SessionConfigOption, ...], wanted: tuple[WantedOption, ...]
 ) -> tuple[wire.SessionConfigOption, ...]:
-    """Return options with the values that are asked for over the confirmed ones."""
+    """Return the options with the wanted values in place of the confirmed ones."""
     values = {one.config_id: one.value for one in wanted}
     return tuple(_with_value(option, values) for option in options) if values else options
 

@@ -1,8 +1,8 @@
-"""`Connection`: what is true of a connection itself, as one immutable value.
+"""`Connection`: the state of a connection itself, as one immutable value.
 
 `Store.connection` is the present one. Like a snapshot, a connection never changes: the next one
-shares with it whatever did not change. `ConnectionDraft` makes the next one from the events of a
-batch that are not about one session.
+shares the unchanged parts. `ConnectionDraft` builds the next one from the events of a batch that do
+not belong to a session.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PHASES: Final[dict[tuple[Phase, str], Phase]] = {
     ("initializing", "loss"): "lost",
     ("ready", "loss"): "lost",
 }
-"""Every change of phase; any other pair leaves the phase as it is."""
+"""Every change of phase; any other pair leaves the phase unchanged."""
 
 AUTHENTICATION_REQUIRED: Final = -32000
 
@@ -62,7 +62,7 @@ class OpenRequest(Struct, frozen=True):
 class FailedRequest(Struct, frozen=True):
     """An error that the agent sent.
 
-    `method` and `request_id` say what it answers, and are `None` where that is not known.
+    `method` and `request_id` name the request that it answers; they are `None` if unknown.
     """
 
     error: wire.Error
@@ -71,9 +71,9 @@ class FailedRequest(Struct, frozen=True):
 
 
 class KnownSession(Struct, frozen=True):
-    """A session that the agent has, as its list or its own updates say.
+    """A session of the agent, known from `session/list` or from its own updates.
 
-    `status` says what this connection did with it: `listed` only, `open`, `closed` or `deleted`.
+    `status` is the last action of this connection on it: `listed`, `open`, `closed` or `deleted`.
     """
 
     session_id: str
@@ -92,11 +92,11 @@ class Connection(Value):
     """One connection at one moment.
 
     `phase` is `new` until `initialize` is sent, then `initializing`, `ready` once it is answered,
-    and `lost` after `Store.disconnect`, whose error is `loss`. `agent` is what the agent said of
-    itself. `login_error` is the last error of a login. `requests` are those of the client that wait
-    for an answer, `elicitations` those of the agent that belong to one of them, `errors` the last
-    ones that the agent sent, all oldest first. `sessions` are those that the agent listed, page by
-    page, and those that were opened; `next_cursor` asks for the next page, if there is one.
+    and `lost` after `Store.disconnect`, whose error is `loss`. `agent` is the result of
+    `initialize`. `login_error` is the last error of a login. `requests` are the client's requests
+    that wait for an answer, `elicitations` the agent's that belong to one of them, and `errors` the
+    last errors that the agent sent, all oldest first. `sessions` are those that the agent listed,
+    page by page, and those that were opened; `next_cursor` is the cursor of the next page, if any.
     """
 
     phase: Phase = "new"
@@ -112,12 +112,12 @@ class Connection(Value):
 
     @property
     def last_error(self) -> wire.Error | None:
-        """The last error that the agent sent."""
+        """The last error that the agent sent, or `None`."""
         return self.errors[-1].error if self.errors else None
 
 
 def connection_document(connection: Connection) -> dict[str, Any]:
-    """Return what the printed document says of a connection."""
+    """Return the document of a connection, as plain JSON values."""
     agent = None if connection.agent is None else wire.to_builtins(connection.agent)
     document = {
         "phase": connection.phase,
@@ -145,9 +145,9 @@ def _session_document(known: KnownSession) -> dict[str, Any]:
 
 
 class ConnectionChanged(Struct, frozen=True):
-    """The connection is another one: the `fields` that differ, `old` and `new`.
+    """A change of the connection: the `fields` that differ between `old` and `new`.
 
-    The first one of a subscription brings what is there already: `old` is an empty connection.
+    The first one of a subscription has the present connection; `old` is then an empty one.
     """
 
     fields: tuple[str, ...]
@@ -156,21 +156,21 @@ class ConnectionChanged(Struct, frozen=True):
 
 
 def connection_change(old: Connection, new: Connection) -> ConnectionChanged:
-    """Return what differs between two connections."""
+    """Return the difference between two connections."""
     names = tuple(item.name for item in attrs.fields(Connection))
     differing = tuple(name for name in names if getattr(old, name) != getattr(new, name))
     return ConnectionChanged(differing, old, new)
 
 
 class ConnectionDraft:
-    """The connection that a batch makes of another one."""
+    """The mutable draft of a connection during one batch."""
 
     def __init__(self, base: Connection) -> None:
         self.base = base
         self._changes: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
-        """Return a field as it is now."""
+        """Return the present value of a field."""
         return self._changes[name] if name in self._changes else getattr(self.base, name)
 
     def set(self, **values: Any) -> None:
@@ -178,7 +178,7 @@ class ConnectionDraft:
         self._changes.update(values)
 
     def reduce(self, event: Any) -> None:
-        """Reduce one event; one that is not about the connection changes nothing."""
+        """Reduce one event; any event that does not concern the connection changes nothing."""
         handler = _ON_EVENT.get(type(event))
         if handler is not None:
             handler(self, event)
@@ -192,7 +192,7 @@ class ConnectionDraft:
         )
 
     def freeze(self) -> Connection:
-        """Return the next connection: `base` itself where nothing changed."""
+        """Return the next connection; `base` itself if nothing changed."""
         base = self.base
         if not self._changes:  # nearly always
             return base
@@ -206,7 +206,7 @@ class ConnectionDraft:
             self.set(phase=phase)
 
     def session(self, session_id: str, **changes: Any) -> None:
-        """Change what is known of a session, which is added last if it is new."""
+        """Change the entry of a session, which is added at the end if it is new."""
         sessions: KnownSessions = self.get("sessions")
         place = sessions._place(session_id)
         if place < 0:
@@ -217,7 +217,7 @@ class ConnectionDraft:
             self.set(sessions=sessions._changed({place: after}, [], []))
 
     def patch_session(self, session_id: str, update: wire.SessionInfoUpdate) -> None:
-        """Patch a session that is known by what the agent says of it in an update."""
+        """Patch a known session with the agent's update of its info."""
         if self.get("sessions").get(session_id) is None:
             return
         given = {"title": update.title, "updated_at": update.updated_at}
@@ -267,7 +267,7 @@ def _login_answered(draft: ConnectionDraft, event: RequestAnswered, state: Login
 
 
 def _listed(draft: ConnectionDraft, event: RequestAnswered) -> None:
-    """Merge a page of sessions: one that follows no other page begins the list again."""
+    """Merge a page of sessions; a first page replaces those that were only listed."""
     if not isinstance(event.answer, wire.ListSessionsResponse):
         return
     params = event.request.params
@@ -322,7 +322,7 @@ _ON_ANSWER: Final[dict[str, Callable[[ConnectionDraft, RequestAnswered], None]]]
     "session/resume": _opened,
     "auth/logout": _logged_out,
 }
-"""By the request of the client: what its answer means for the connection."""
+"""The effect of an answer on the connection, by the method of the client's request."""
 
 
 def _error_received(draft: ConnectionDraft, event: ErrorReceived) -> None:
@@ -330,7 +330,7 @@ def _error_received(draft: ConnectionDraft, event: ErrorReceived) -> None:
 
 
 def _notified(draft: ConnectionDraft, event: NotificationReceived) -> None:
-    """Follow what the agent says of the login; its accounts are never kept."""
+    """Follow the agent's report of the login state; accounts are never kept."""
     params = value_of(event.params)
     state = params.get("state") if isinstance(params, dict) else None
     login = _LOGINS.get(state) if isinstance(state, str) else None
@@ -343,7 +343,7 @@ _LOGINS: Final[dict[str, LoginState]] = {
     "unauthenticated": "required",
     "not_required": "unknown",
 }
-"""By what an `auth/status_update` says: the state of the login."""
+"""The login state, by the status in an `auth/status_update`."""
 
 
 def _lost(draft: ConnectionDraft, event: ConnectionLost) -> None:

@@ -1,8 +1,8 @@
-"""What grows inside an entry: content blocks and the content of tool calls.
+"""The growing content of an entry: content blocks and the content of tool calls.
 
-Plain text, which is nearly all that is ever streamed, is stored as the string itself and shown as
-a `wire.TextContent` when somebody looks: a chunk costs one string and one place in a list. `stored`
-and `shown` are that mapping, for both kinds of content.
+Plain text, which is most of what is streamed, is stored as the string itself and converted to a
+`wire.TextContent` when it is read: a chunk costs one string and one place in a list. `stored` and
+`shown` are that mapping, for both kinds of content.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 def stored_block(block: wire.ContentBlock) -> Any:
-    """Return what stands for a content block inside `ContentBlocks`."""
+    """Return the stored form of a content block in `ContentBlocks`."""
     if type(block) is wire.TextContent and block.annotations is None and block.meta is None:
         return block.text
     return block
 
 
 def stored_item(item: wire.ToolCallContent) -> Any:
-    """Return what stands for a content item inside `ToolCallContents`."""
+    """Return the stored form of a content item in `ToolCallContents`."""
     if type(item) is wire.Content and item.meta is None:
         block = stored_block(item.content)
         return block if type(block) is str else item
@@ -70,7 +70,7 @@ _ITEMS: Final = (*wire.variants(wire.ToolCallContent), wire.Unknown)
 
 
 def _checked(items: Iterable[T], kinds: tuple[Any, ...]) -> Iterable[T]:
-    """Yield the items. Raises `InvalidValueError` for one that is of none of the classes."""
+    """Yield the items. Raises `InvalidValueError` for an item of any other class."""
     for item in checked(items, Iterable, "a sequence of content"):
         if not isinstance(item, kinds):
             raise InvalidValueError(f"expected content of `acp_client.wire`, not {item!r:.100}")
@@ -78,7 +78,7 @@ def _checked(items: Iterable[T], kinds: tuple[Any, ...]) -> Iterable[T]:
 
 
 _FEW: Final = 4
-"""Items whose texts are joined when they are asked for, so that no version keeps a copy."""
+"""The number of items up to which texts are joined on each access, so no version keeps a copy."""
 
 
 def _sharing(was: Any, item: Any) -> Any:
@@ -104,7 +104,7 @@ class _Content(Items[T]):
 
     @property
     def text(self) -> str:
-        """The text blocks joined, exactly as they came; anything else has no text."""
+        """The text blocks joined, exactly as they came; other items have no text."""
         if self._length <= _FEW:
             return heal_surrogates("".join(map(_text_of_item, self._stored())))
         return accumulated_text(self, _TextAccumulator)

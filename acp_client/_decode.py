@@ -1,6 +1,6 @@
-"""Bytes of one line to a wire message: the ladder of decoders.
+"""Decode the bytes of one line to a wire message: the ladder of decoders.
 
-Nothing raises through here: what the peer got wrong becomes a `Problem`. The rungs are
+Nothing here raises because of the peer: its mistakes become `Problem`s. The rungs are
 
 1. the typed decoder for a whole `session/update` line, which is nearly every line of a session, or
    the one for updates of unknown variants, whichever the line before suggests (`read_update`);
@@ -39,7 +39,7 @@ Report: TypeAlias = Callable[[Problem], object]
 
 
 def ignored(problem: Problem) -> None:
-    """Ignore a problem in one of the client's own lines: only the peer's are recorded."""
+    """Ignore a problem in one of the client's own lines: only the agent's are recorded."""
 
 
 def within(report: Report, place: int) -> Report:
@@ -57,9 +57,9 @@ def within(report: Report, place: int) -> Report:
 def decode(
     line: bytes | str, *, sent: bool = False
 ) -> tuple[wire.Message | None, tuple[Problem, ...]]:
-    """Decode one line without its end of line: of the agent's, or one that the client `sent`.
+    """Decode one line without its line ending, from the agent, or from the client if it is `sent`.
 
-    Returns the message, or `None` if the line holds no usable one, and the problems found (their
+    Returns the message, or `None` if the line has no usable one, and the problems found (their
     `line` is 1). The parameters of a `session/update` hold an event:
     `apply(snapshot, message.params.update)`. A batch array becomes a `wire.Batch`. Parameters of
     methods that a store does not follow are `wire.Json`.
@@ -91,8 +91,8 @@ def read_update(
 ) -> wire.UpdateSessionNotification | UnknownUpdate | None:
     """Decode a line that is a well-formed session update; return `None` for any other.
 
-    `unknown_first` says that it is likely of an unknown variant: to find that out by a refusal
-    costs as much as decoding it (benchmark "unknown").
+    `unknown_first` says that the update is probably of an unknown variant: a refusal by the typed
+    decoder costs as much as decoding it (benchmark "unknown").
     """
     unknown = _read_unknown(line) if unknown_first else None
     if unknown is not None:
@@ -111,7 +111,7 @@ def _read_unknown(line: bytes) -> UnknownUpdate | None:
 
 
 def _seems_unknown(line: bytes) -> bool:
-    """Return whether the first tag of a line is one that is not known."""
+    """Return whether the first tag of a line is unknown."""
     place = line.find(_TAG_KEY)
     start = line.find(b'"', place + len(_TAG_KEY)) + 1
     return place >= 0 and line[start : line.find(b'"', start)] not in _TAGS
@@ -229,7 +229,7 @@ def _answer(
 # --- Parts of messages ---
 
 NOTHING: Final[Any] = object()
-"""Stands for a value that cannot be used; its problem is reported already."""
+"""Stands for a value that cannot be used; its problem has been reported."""
 
 
 class PartReader:
@@ -286,7 +286,7 @@ def decode_result(kind: type[T], result: Json, number: int, report: Report) -> T
 def decode_result_of(method: str, result: Json, number: int, report: Report) -> Any:
     """Decode the result of a request with a method: a wire object, or `Json` if it has no class.
 
-    Returns `None` if it is malformed. A result that only acknowledges the request never is.
+    Returns `None` for a malformed result. A result that only acknowledges is never malformed.
     """
     kind = result_class(method)
     if kind is None:
@@ -304,7 +304,7 @@ def form_schema(request: wire.ElicitationFormMode) -> wire.ElicitationSchema:
 @cache
 def lenient_path() -> tuple[Callable[[Any, type[T]], tuple[T, list[Finding]]], type[Malformed]]:
     """Return the function that structures a value leniently, and the exception that it raises."""
-    # cattrs is imported late: it takes long, and an agent that makes no mistakes never needs it.
+    # cattrs is imported late: it is slow to load, and only malformed messages need it.
     from ._lenient import structure
     from ._lenient_scalars import Malformed
 

@@ -2,7 +2,7 @@
 
 v2 lists changes to files, and may bring a patch (`wire.Diff`). v1 has a path, the old text and the
 new one, under the same tag; such a diff is kept exactly as it came, as a raw `wire.Unknown`.
-`file_diff` gives the same of both: what changed, and a unified diff.
+`file_diff` returns the same form for both: the changed files, and a unified diff.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ._sequence_diff import common_length
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _MOST_COMPARISONS: Final = 400_000
-"""Pairs of lines that are compared, since that takes time by the square at least. Beyond it a diff
-says that all lines between the common ones at both ends were replaced."""
+"""The most pairs of lines that are compared, since that takes at least quadratic time. Beyond it, a
+diff replaces all lines between the common ones at both ends."""
 
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 
 def is_old_diff(item: Any) -> bool:
-    """Tell whether a content item, as parsed JSON, is a diff in the shape of v1."""
+    """Return whether a content item, as parsed JSON, is a diff in the shape of v1."""
     if not isinstance(item, dict) or item.get("type") != "diff" or "changes" in item:
         return False
     texts = (item.get("oldText"), item.get("newText"))
@@ -39,11 +39,11 @@ def is_old_diff(item: Any) -> bool:
 
 
 class FileDiff(Struct, frozen=True):
-    """What a diff changes, whichever version of the protocol it came in.
+    """The changes of a diff, whichever version of the protocol it came in.
 
-    `changes` names the files and what happened to them. `text` is a unified diff of all of it,
-    empty where the agent brought none or nothing differs. `line_endings` is there where every line
-    ending of the file changed, from the first to the second: the text leaves that out.
+    `changes` has the files and the operation on each. `text` is a unified diff of all of them,
+    empty if the agent sent none or nothing differs. `line_endings` is set if every line ending of
+    the file changed, from the first to the second; `text` then leaves them out.
     """
 
     changes: tuple[wire.DiffChange, ...]
@@ -116,7 +116,7 @@ def _ending(text: str | None) -> str | None:
 
 
 def _says_deleted(raw: dict[str, Any]) -> bool:
-    """Tell whether Codex's adapter says that the file is gone, which v1 has no word for."""
+    """Return whether Codex's adapter marks the file as deleted, which v1 itself cannot express."""
     meta = raw.get("_meta")
     return isinstance(meta, dict) and meta.get("kind") == "delete"
 
@@ -131,14 +131,14 @@ def _name(path: str, text: str | None) -> str:
 
 
 def _lines(text: str | None) -> list[str]:
-    """Cut after line feeds alone: other line ends are content to a patch."""
+    """Split after line feeds alone: other line endings are content to a patch."""
     pieces = (text or "").split("\n")
     lines = [piece + "\n" for piece in pieces[:-1]]
     return [*lines, pieces[-1]] if pieces[-1] else lines
 
 
 def _body(before: list[str], after: list[str], context: int) -> Iterator[str]:
-    """Give the hunks; the common lines at both ends are context or nothing."""
+    """Return the hunks; of the common lines at both ends, only the context is included."""
     if before == after:
         return
     same = common_length(before, after)
@@ -159,7 +159,7 @@ def _grouped(
 ) -> Iterable[list[_Opcode]]:
     ends = len(old) - tail, len(new) - tail
     if (ends[0] - lead) * (ends[1] - lead) <= _MOST_COMPARISONS:
-        from difflib import SequenceMatcher  # only those who print diffs should wait for it
+        from difflib import SequenceMatcher  # imported late: only the printing of diffs needs it
 
         return SequenceMatcher(None, old, new).get_grouped_opcodes(context)
     replaced = ("replace", lead, ends[0], lead, ends[1])
@@ -186,6 +186,6 @@ def _range(start: int, end: int, offset: int) -> str:
 
 
 def _marked(lines: Iterable[str]) -> Iterator[str]:
-    """Say of a line that has no end that it has none."""
+    """Yield the lines; mark a line that has no line ending."""
     for line in lines:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -25,19 +25,19 @@ _NO_META: Final = b"{}"
 
 
 class Effect(Protocol):
-    """What one field of an update does to an entity."""
+    """The effect of one field of an update on an entity."""
 
     def apply(self, draft: EntityDraft, name: str, value: Any) -> None:
         """Change the draft by the value of the field `name`, which is not `UNSET`."""
 
 
 class Entity(Struct, frozen=True, eq=False, kw_only=True):
-    """What entities of one class are made of, and what an update does to them.
+    """The structure of entities of one class, and the effects of updates on them.
 
-    `made` is the frozen class, `identity` returns the fields of a new entity that its key says,
-    and `evolve` returns an entity with some fields changed. `growing` names the field to which
-    chunks append, a container of the class `container`. `patches` says by field of an update what
-    that field does.
+    `made` is the frozen class, `identity` returns the fields of a new entity that follow from its
+    key, and `evolve` returns an entity with some fields changed. `growing` names the field to which
+    chunks append, a container of the class `container`. `patches` maps each field of an update to
+    its effect.
     """
 
     made: Callable[..., Any]
@@ -49,15 +49,15 @@ class Entity(Struct, frozen=True, eq=False, kw_only=True):
 
 
 class EntityDraft(Struct, gc=False, eq=False):
-    """An entity in the making.
+    """The mutable draft of an entity.
 
-    `key` and `place` are where the entity is, or will be, among its like. `base` is the entity
-    before the batch, `None` for a new one; `content` is what had grown in it by then. `fresh` is
-    what the batch appends to that, or puts in its place (`replaced`).
+    `key` and `place` are those of the entity in its sequence. `base` is the entity before the
+    batch, `None` for a new one; `content` is its content at that time. `fresh` has the items that
+    the batch appends, or puts in place of the content (`replaced`).
 
-    The first patch of a batch is joined to the text of `_meta` if it only brings new keys. Else
-    that is parsed once, and written when the batch ends. So many patches cost what they bring, in
-    one batch or in many.
+    The first patch of a batch is joined to the text of `_meta` if it has only new keys. Otherwise
+    `_meta` is parsed once, and written when the batch ends. So the cost of many patches is that of
+    their own size, in one batch or in many.
     """
 
     entity: Entity
@@ -79,7 +79,7 @@ class EntityDraft(Struct, gc=False, eq=False):
         return cls(entity, key, place, base, getattr(base, entity.growing))
 
     def patch(self, update: Any) -> None:
-        """Apply every field that an update has; an omitted field leaves everything as it is."""
+        """Apply every field of an update; an omitted field changes nothing."""
         for name, effect in self.entity.patches:
             value = getattr(update, name)
             if value is not UNSET:
@@ -120,7 +120,7 @@ class EntityDraft(Struct, gc=False, eq=False):
         self.fresh.append(item)
 
     def current(self, name: str, default: Any) -> Any:
-        """Return a field as it is now, `default` where the entity is new and has none."""
+        """Return the present value of a field; `default` if a new entity has none."""
         return self.changes.get(name, getattr(self.base, name, default))
 
     def freeze(self) -> Any:
@@ -139,7 +139,7 @@ class EntityDraft(Struct, gc=False, eq=False):
         return entity.evolve(base, **real) if real else base
 
     def _grown(self, kind: Any) -> Any:
-        """Return the content after the batch: the same object if it is what it was."""
+        """Return the content after the batch; the same object if it is unchanged."""
         before = self.content
         if before is None:
             return kind._made(self.fresh, self.metas)
@@ -149,13 +149,13 @@ class EntityDraft(Struct, gc=False, eq=False):
 
 
 class TerminalDraft(EntityDraft, gc=False, eq=False):
-    """A terminal in the making; `limit` is how many bytes of output are kept."""
+    """The mutable draft of a terminal; `limit` is the number of output bytes to keep."""
 
     limit: int | None = None
 
     def _grown(self, kind: Any) -> Any:
         data = b"".join(self.fresh)
-        self.fresh[:] = [data] if data else ()  # one piece a batch: how it was cut is no matter
+        self.fresh[:] = [data] if data else ()  # one piece per batch: cuts do not matter
         pieces = super()._grown(kind)
         if self.limit is not None:
             pieces, surplus = pieces._limited(self.limit)

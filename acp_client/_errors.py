@@ -1,7 +1,7 @@
-"""The exceptions that callers meet, and `Problem`, the record of what a peer got wrong.
+"""The exceptions of the package, and `Problem`, the record of a peer's mistake.
 
-The line between the two is the rule of the package: misuse by the caller raises one of the
-exceptions here; a mess from the peer becomes a `Problem` and is never raised.
+Misuse by the caller raises one of these exceptions. A mistake of the peer becomes a `Problem` and
+is never raised.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class HandlerError(AcpClientError):
     """Raised by a handler of the agent's requests: the answer is this error."""
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
-        """Take what the JSON-RPC error object says; without a code it is an internal error."""
+        """Take the fields of the JSON-RPC error object; the default code is "internal error"."""
         super().__init__(message)
         self.code = code
         self.message = message
@@ -76,11 +76,11 @@ class HandlerError(AcpClientError):
 
 
 class ReentryError(AcpClientError, RuntimeError):
-    """A call of a store from within another one: from a signal handler, or a finalizer."""
+    """A call of a store from within another call, by a signal handler or a finalizer."""
 
 
 class InvalidValueError(AcpClientError, ValueError):
-    """A value that the protocol has no place for, such as an empty prompt."""
+    """An argument that is not valid, such as an empty prompt."""
 
 
 class StoredSnapshotError(AcpClientError, ValueError):
@@ -92,7 +92,7 @@ class RecordingError(AcpClientError):
 
 
 def checked(value: Any, kinds: type | UnionType | tuple[type, ...], needed: str) -> Any:
-    """Return what the caller gave if it is what is needed. Raises `InvalidValueError` if not."""
+    """Return a value of one of the kinds. Raises `InvalidValueError` for any other value."""
     if not isinstance(value, kinds):
         raise InvalidValueError(f"expected {needed}, not {type(value).__name__}")
     return value

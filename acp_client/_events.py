@@ -1,9 +1,8 @@
 """Client-side facts that a session's snapshot depends on.
 
 The reducer takes two kinds of events: the agent's session updates (see `wire.SessionUpdate`) and
-the facts here, which say what the client sent, what was answered, and what became of the
-connection. A `Store` makes them of the traffic it sees; a client with its own routing makes them
-itself.
+the facts here: what the client sent, how it was answered, and whether the connection was lost. A
+`Store` makes them from the traffic it sees; a client with its own routing makes them itself.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from . import wire
 class PromptSent(Struct, frozen=True):
     """The client sent `session/prompt` with this id and content.
 
-    `message_id` is the id of the user message where it is known from the start, as it is in v1.
+    `message_id` is the id of the user message if it is known from the start, as in v1.
     """
 
     request_id: wire.RequestId
@@ -41,7 +40,7 @@ class PromptRejected(Struct, frozen=True):
 
 
 class PromptUncertain(Struct, frozen=True):
-    """A prompt got an answer that says nothing: its outcome is not known."""
+    """A prompt got an unusable answer: its outcome is not known."""
 
     request_id: wire.RequestId
     error: wire.Error | None = None
@@ -115,9 +114,9 @@ class ElicitationCompleted(Struct, frozen=True):
 
 
 class UpdateInferred(Struct, frozen=True):
-    """What v1 does not report but the client knows: its own message, and whether work goes on.
+    """An update that v1 does not send but the client can infer: its own message, or the state.
 
-    It changes what the same update would change, but it is no sign of life of the agent.
+    It has the effect of the same update, except that it does not end a loss of the connection.
     """
 
     update: wire.SessionUpdate
@@ -132,7 +131,7 @@ class SessionClosed(Struct, frozen=True):
 
 
 class SessionOpened(Struct, frozen=True):
-    """The result of `session/new` or `session/resume`; a list that is `UNSET` was not given."""
+    """The result of `session/new` or `session/resume`; an `UNSET` list was absent."""
 
     available_commands: tuple[wire.AvailableCommand, ...] | wire.UnsetType = wire.UNSET
     config_options: tuple[wire.SessionConfigOption, ...] | wire.UnsetType = wire.UNSET
@@ -153,25 +152,25 @@ class OptionWanted(Struct, frozen=True):
 
 
 class OptionAnswered(Struct, frozen=True):
-    """A `session/set_config_option` is open no more, whatever the answer was."""
+    """A `session/set_config_option` is no longer open, whatever its answer was."""
 
     request_id: wire.RequestId
 
 
 class ReplayBegun(Struct, frozen=True):
-    """The client sent `session/resume` with `replayFrom`: the history will be reported again."""
+    """The client sent `session/resume` with `replayFrom`: the history will follow."""
 
 
 class ReplayEnded(Struct, frozen=True):
-    """The replay's request was answered: what was reported is the session now."""
+    """The replay's request was answered: the reported history is the session now."""
 
 
 class ReplayFailed(Struct, frozen=True):
-    """The replay's request was refused or badly answered: the session is what it was before."""
+    """The replay's request was refused: the session from before the replay is restored."""
 
 
 class ConnectionLost(Struct, frozen=True):
-    """The connection is gone: nothing that was pending will be answered."""
+    """The connection is lost: pending requests will not be answered."""
 
     error: wire.Error | None = None
 

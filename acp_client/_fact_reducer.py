@@ -1,8 +1,8 @@
-"""What each client-side fact does to a snapshot: one function per event, in one table.
+"""The effect of each client-side fact on a snapshot: one function per event, in one table.
 
 These events are rare and may concern the whole session, so their functions take a finished snapshot
-and return the next one, the same object if nothing changes. Where a lifecycle decides, its table in
-`_lifecycles` or `_prompts` is asked.
+and return the next one, or the same object if nothing changes. Transitions are those of the tables
+in `_lifecycles` and `_prompts`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _prompt_uncertain(snapshot: Snapshot, event: facts.PromptUncertain) -> Snaps
 
 
 def foreground(snapshot: Snapshot) -> Foreground:
-    """Return where the foreground work is."""
+    """Return the phase of the foreground work."""
     if snapshot.is_idle:
         return "idle"
     return "cancelling" if snapshot.cancelling else "working"
@@ -167,7 +167,7 @@ def _request_cancel_of_terminal(snapshot: Snapshot, terminal_id: str, requested:
 def elicitation_asked(
     elicitations: tuple[Elicitation, ...], event: facts.ElicitationAsked
 ) -> tuple[Elicitation, ...]:
-    """Add an elicitation, in the place of one that waits under the same id."""
+    """Add an elicitation; it replaces a pending one with the same id in its place."""
     asked = Elicitation.asked(event.request_id, event.request)
     wanted = event.request_id
     places = [place for place, one in enumerate(elicitations) if is_same_id(one.request_id, wanted)]
@@ -181,7 +181,7 @@ def step_elicitations(
     step: ElicitationStep,
     concerns: Callable[[Elicitation], bool],
 ) -> tuple[Elicitation, ...]:
-    """Take a step with the elicitations that it concerns; those that are gone then are left out."""
+    """Apply a step to the elicitations that it concerns; leave out those that it removes."""
     kept: list[Elicitation] = []
     for one in elicitations:
         after: Elicitation | None = one
@@ -203,7 +203,7 @@ def _moved(one: Elicitation, step: ElicitationStep) -> Elicitation | None:
 def elicitation_answered(
     elicitations: tuple[Elicitation, ...], event: facts.ElicitationAnswered
 ) -> tuple[Elicitation, ...]:
-    """Follow an answer: an accepted URL stays, everything else goes."""
+    """Follow an answer: an accepted URL stays, any other elicitation is removed."""
     wanted = event.request_id
     accepts = event.action == "accept"
     found = next((one for one in elicitations if is_same_id(one.request_id, wanted)), None)
@@ -236,7 +236,7 @@ ON_ELICITATIONS: Final[dict[type, Callable[[tuple[Elicitation, ...], Any], Any]]
     facts.ElicitationClosed: elicitation_closed,
     facts.ElicitationCompleted: elicitation_completed,
 }
-"""What an event does to the elicitations of a session, or to those of the connection."""
+"""The effect of an event on the elicitations of a session, or on those of the connection."""
 
 
 def _elicitations_changed(snapshot: Snapshot, event: Any) -> Snapshot:
@@ -253,7 +253,7 @@ def _session_closed(snapshot: Snapshot, event: facts.SessionClosed) -> Snapshot:
 
 
 def _session_opened(snapshot: Snapshot, event: facts.SessionOpened) -> Snapshot:
-    """Take the initial lists, except those that an update has reported already."""
+    """Set the initial lists, except those that an update has already reported."""
     changes: dict[str, Any] = {"connection_lost": None}
     if event.available_commands is not UNSET and not snapshot._fields.commands_reported:
         changes["available_commands"] = event.available_commands
@@ -263,7 +263,7 @@ def _session_opened(snapshot: Snapshot, event: facts.SessionOpened) -> Snapshot:
 
 
 def _resume_sent(snapshot: Snapshot, event: facts.ResumeSent) -> Snapshot:
-    return snapshot  # it exists from now on, and that is all
+    return snapshot  # the session exists from now on
 
 
 def _config_options_set(snapshot: Snapshot, event: facts.ConfigOptionsSet) -> Snapshot:
@@ -305,7 +305,7 @@ def _step_replay(snapshot: Snapshot, step: ReplayStep) -> Snapshot:
 
 
 def _started(snapshot: Snapshot, before: Snapshot | None) -> Snapshot:
-    """Return an empty session beside the one from before, with what the client has going on."""
+    """Return an empty session that keeps the one from before and the client's open requests."""
     begun = _with(Snapshot(snapshot.session_id), before_replay=before, **_client_state(snapshot))
     return snapshot if begun == snapshot else begun
 
@@ -329,7 +329,7 @@ def _keep_new(snapshot: Snapshot) -> Snapshot:
 
 
 def _restore_old(snapshot: Snapshot) -> Snapshot:
-    """Return the session from before, with what the client has going on now."""
+    """Return the session from before, with the client's present requests."""
     before: Any = snapshot.before_replay
     state = _client_state(snapshot)
     state["prompts"] = restored(snapshot.prompts, before.prompts, _has_user_message(before))

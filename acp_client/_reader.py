@@ -165,7 +165,7 @@ class Reader:
 
     # --- The store's side ---
 
-    def offer(self, step: Delivery) -> bool:
+    def _offer(self, step: Delivery) -> bool:
         """Record a step; return whether the renderer is to be woken."""
         with held(self._lock):
             self._newest = step.new
@@ -178,7 +178,7 @@ class Reader:
                 self._rouse()
             return is_news and self._wake is not None
 
-    def call(self, delivery: Delivery | None = None) -> None:
+    def _call(self, delivery: Delivery | None = None) -> None:
         """Call the renderer's `wake`."""
         if self._wake is not None and not self._is_closed:
             self._wake(self)

@@ -100,7 +100,7 @@ class Subscription:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def call(self, delivery: Delivery) -> None:
+    def _call(self, delivery: Delivery) -> None:
         """Call the callback, unless `select` or a closed subscription prevents it."""
         if self._begins_anew and delivery.session_id in self._begins_anew:
             self._begins_anew.discard(delivery.session_id)
@@ -108,7 +108,7 @@ class Subscription:
         if not self._is_closed and self._is_selected(delivery):
             self._callback(delivery)
 
-    def cut_short(self, delivery: Delivery) -> None:
+    def _cut_short(self, delivery: Delivery) -> None:
         """Record that a call raised: what it drew is unknown."""
         self._begins_anew.add(delivery.session_id)
 
@@ -147,12 +147,12 @@ class ConnectionSubscription:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def call(self, change: ConnectionChanged) -> None:
+    def _call(self, change: ConnectionChanged) -> None:
         """Call the callback."""
         if not self._is_closed:
             self._callback(change)
 
-    def cut_short(self, change: ConnectionChanged) -> None:
+    def _cut_short(self, change: ConnectionChanged) -> None:
         """Do nothing: a change holds the whole connection."""
 
 
@@ -160,9 +160,9 @@ class OneCall:
     """A function that is called once, in its turn in the queue."""
 
     def __init__(self, function: Callable[[Any], object]) -> None:
-        self.call = function
+        self._call = function
 
-    def cut_short(self, argument: Any) -> None:
+    def _cut_short(self, argument: Any) -> None:
         """Do nothing: what raised is not called again."""
 
 
@@ -293,7 +293,7 @@ class Subscriptions:
         """Offer the readers their prepared steps, now that the batch is published."""
         while self.offers:
             reader, step = self.offers[0]
-            if reader.offer(step):
+            if reader._offer(step):
                 self.waiting.append((reader, None))
             self.offers.popleft()  # only now: an interrupted offer is repeated
 
@@ -325,7 +325,7 @@ class Subscriptions:
     def _call(self, target: Any, delivery: Delivery | None) -> None:
         """Make the first queued call, and remove it from the queue."""
         try:
-            target.call(delivery)
+            target._call(delivery)
         except Exception as error:  # noqa: BLE001  # a callback may raise anything; it is reported
             self._drop_call(target, delivery)
             self._report(error)
@@ -339,7 +339,7 @@ class Subscriptions:
         """Remove the first call, which was not finished."""
         self.waiting.popleft()
         if delivery is not None:
-            target.cut_short(delivery)
+            target._cut_short(delivery)
 
     def _forget_subscriber(self, subscription: Subscription) -> None:
         with held(self._lock):

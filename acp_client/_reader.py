@@ -62,7 +62,7 @@ class Reader:
 
     def __repr__(self) -> str:
         state = "closed" if self._is_closed else "pending" if self.pending else "waiting"
-        return f"<Reader of {self.session_id!r}, {state}>"
+        return f"<Reader of {self.session_id!r:.100}, {state}>"
 
     @property
     def pending(self) -> bool:

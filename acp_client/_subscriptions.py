@@ -81,7 +81,7 @@ class Subscription:
         self._is_closed = False
 
     def __repr__(self) -> str:
-        what = "all sessions" if self.session_id is None else repr(self.session_id)
+        what = "all sessions" if self.session_id is None else f"{self.session_id!r:.100}"
         return f"<Subscription to {what}, {'closed' if self._is_closed else 'open'}>"
 
     @property

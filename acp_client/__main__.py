@@ -1,6 +1,6 @@
 """The command: `acp-client`, which is the same as `python -m acp_client`.
 
-Its libraries are the extra `cli`. Without them it says so, and what to install.
+Its libraries are the extra `cli`. Without them it prints what to install.
 """
 
 from __future__ import annotations

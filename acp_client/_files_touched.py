@@ -1,4 +1,4 @@
-"""Which files the tool calls of a session touched, as their diffs and locations say."""
+"""The files that the tool calls of a session touched, from their diffs and locations."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ._snapshot import Snapshot, ToolCall
 class FileTouched(Struct, frozen=True, gc=False):
     """A file that tool calls of a session touched.
 
-    `changes` are the kinds of change in their diffs (`add`, `delete`, `modify`, `move`, `copy`), in
-    order of first appearance; a file that is only named as a location has none. `tool_call_ids` are
-    the calls.
+    `changes` are the operations in their diffs (`add`, `delete`, `modify`, `move`, `copy`), in
+    order of first appearance; a file that is only a location has none. `tool_call_ids` are the ids
+    of the calls.
     """
 
     path: str

@@ -1,7 +1,7 @@
 """The values of an elicitation's form, checked against its schema before they are sent.
 
 The schema of a form is flat: an object whose properties are strings, numbers, booleans, or lists of
-strings. A property of a type that is not known is not checked, since only the agent knows it.
+strings. A property of an unknown type is not checked, since only the agent knows it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._errors import InvalidValueError
 
 
 def check_form(schema: wire.ElicitationSchema, content: Mapping[str, Any]) -> None:
-    """Check the values of a form. Raises `InvalidValueError` for the first that does not fit."""
+    """Check the values of a form. Raises `InvalidValueError` for the first invalid one."""
     for name in schema.required or ():
         if name not in content:
             raise InvalidValueError(f"{name!r} is required")
@@ -49,7 +49,7 @@ def _string(field: wire.StringPropertySchema, value: Any) -> str | None:
 def _matches(pattern: str | None, value: str) -> bool:
     """Return whether a text matches.
 
-    A pattern comes from the agent, so one that could take long, or that Python cannot read, is left
+    A pattern comes from the agent, so one that may be slow, or that Python cannot compile, is left
     to the agent, which checks the values too.
     """
     if pattern is None or len(value) > _LONGEST or not _is_quick(pattern):
@@ -61,7 +61,7 @@ def _matches(pattern: str | None, value: str) -> bool:
 
 
 _LONGEST: Final = 200
-"""Characters of a value that is matched with a pattern."""
+"""The length, in characters, up to which a value is matched with a pattern."""
 
 _MOST_REPEATS: Final = 3
 
@@ -117,4 +117,4 @@ _CHECKS: Final[dict[type, Callable[[Any, Any], str | None]]] = {
     wire.BooleanPropertySchema: _boolean,
     wire.MultiSelectPropertySchema: _choices,
 }
-"""By the type of a field: what returns why a value does not fit, or `None`."""
+"""The check of each type of field: it returns why a value does not fit, or `None`."""

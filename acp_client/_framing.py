@@ -1,9 +1,9 @@
-"""Bytes in any split to whole lines.
+"""Cut a stream of bytes, split anywhere, into whole lines.
 
-A line ends at LF and at nothing else, and keeps its LF. An unfinished line is kept in one buffer
-until its end comes, so that a line which arrives byte by byte costs what it is long. A line over
-the limit is skipped to its end: `TOO_LONG` takes its place, and no more than the limit is kept,
-whatever the size of the reads.
+A line ends at LF alone, and keeps its LF. An unfinished line is kept in one buffer until its end
+comes, so a line that arrives byte by byte costs time linear in its length. A line over the limit is
+skipped to its end: `TOO_LONG` takes its place, and no more than the limit is kept, whatever the
+size of the reads.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Framer:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take bytes; return the lines that they finish."""
+        """Take bytes; return the lines that they complete."""
         if len(data) <= self._limit:
             return self._cut(data)
         parts = range(0, len(data), self._limit)
         return [line for place in parts for line in self._cut(data[place : place + self._limit])]
 
     def _cut(self, data: bytes) -> list[bytes]:
-        """Take no more bytes than a line may have."""
+        """Take at most as many bytes as a line may have; return the completed lines."""
         lines = list(BytesIO(data))  # faster than `data.split` (benchmark "decoders")
         last = b"" if data.endswith(b"\n") or not lines else lines.pop()
         if lines and self._held:
@@ -42,7 +42,7 @@ class Framer:
         return lines
 
     def end(self) -> bytes | None:
-        """Return the unfinished line, or `None` if there is none, and forget it."""
+        """Return and drop the unfinished line; `None` if every line is complete."""
         return self._release(b"") if self._held else None
 
     def _hold(self, piece: bytes) -> None:
@@ -62,5 +62,5 @@ class Framer:
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether a line has nothing but blanks, which JSON has between values."""
+    """Return whether a line has nothing but JSON whitespace."""
     return line.isspace() and not line.strip(b" \t\r\n")

@@ -1,9 +1,9 @@
-"""`GrownText`: a long text block that is sent whole again and again, each time a bit longer.
+"""`GrownText`: a long text block that is sent whole repeatedly, a little longer each time.
 
 Agents report the output of a running command by replacing the content of its tool call, often
-inside a code fence, so that the text grows before its last line. Kept as strings, the versions
-would take the square of the text. A `GrownText` shares with the version before all of the text but
-its ending, in which it may differ.
+inside a code fence, so the text grows before its last line. As strings, the versions would take
+memory quadratic in the text. A `GrownText` shares all of its text except the ending with the
+version before.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ._items import Items
 from ._sequence_diff import common_prefix
 
 _SHORTEST: Final = 1_024
-"""Characters from which on sharing is worth the trouble."""
+"""The length, in characters, from which on a text is shared."""
 
 _ENDING: Final = 256
-"""Characters of the ending, which is not shared; it may be twice as long."""
+"""The length, in characters, of the unshared ending; it may grow to twice that."""
 
 
 class GrownText(Struct, frozen=True, gc=False, eq=False):
@@ -50,7 +50,7 @@ class GrownText(Struct, frozen=True, gc=False, eq=False):
 
 
 def grown(old: object, new: str) -> str | GrownText:
-    """Return a new text such that it shares what it can with the text in whose place it comes."""
+    """Return a new text that shares as much as possible with the text that it replaces."""
     if len(new) < _SHORTEST or not isinstance(old, str | GrownText):
         return new
     if isinstance(old, GrownText):

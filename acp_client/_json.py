@@ -1,15 +1,15 @@
-"""JSON beyond what msgspec takes, and `Json`, an immutable JSON value.
+"""JSON that msgspec does not accept, and `Json`, an immutable JSON value.
 
 Agents send JSON that a strict parser refuses and a browser accepts: lone surrogate escapes,
-invalid UTF-8, numbers beyond every float. `parse` takes all of it: with msgspec, as nearly every
-message can be read, or else with the standard library, after decoding invalid UTF-8 to U+FFFD and
-trimming blanks. Text that nests deeper than `MAX_DEPTH` is refused before either looks at it, so
-that no peer exhausts the stack of a thread.
+invalid UTF-8, numbers beyond every float. `parse` accepts all of it. It uses msgspec, which reads
+nearly every message, or else the standard library, after decoding invalid UTF-8 to U+FFFD and
+trimming whitespace. Text that nests deeper than `MAX_DEPTH` is refused before either parser sees
+it, so that no peer exhausts the stack of a thread.
 
 Raw payloads (unknown variants, tool input and output, `_meta`) are kept as `Json`: compact UTF-8
-text rather than dicts and lists. The text cannot be changed by whoever holds a snapshot, costs the
-garbage collector nothing, compares without recursion, and is written back as it is. Two texts of
-one value are equal when they were made by `encode`, which is the only way that `Json` makes them.
+text rather than dicts and lists. The holder of a snapshot cannot change the text, the garbage
+collector does not track it, and it is compared without recursion and written back unchanged. Two
+texts of one value are equal if `encode` made them; `Json` makes its texts in no other way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLANKS += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 _INFINITY = float("inf")
 _SURROGATE = "[\ud800-\udfff]"
-# A string without an end takes all that follows: else each quote would be tried as a beginning.
+# An unterminated string takes the rest of the text: else each quote would be tried as a beginning.
 _CONTAINERS = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|([\[{])|([\]}])'
 
 
@@ -47,7 +47,7 @@ class TooDeep(ValueError):  # noqa: N818  # says what the text is; never leaves 
 
 
 def parse(data: bytes, *, deepest: int | None = MAX_DEPTH) -> Any:
-    """Parse one JSON text of any sender; blanks around it are trimmed.
+    """Parse one JSON text of any sender; whitespace around it is trimmed.
 
     Numbers that no float can hold become `HugeNumber`. Raises `NotJson`, or `TooDeep` for more
     than `deepest` levels (`None`: for more than the stack has room for).
@@ -99,7 +99,7 @@ def _refuse_depth(text: str, deepest: int) -> NoReturn:
 
 
 def nests_deeper(data: bytes, deepest: int = MAX_DEPTH) -> bool:
-    """Return whether containers seem to nest too far in some text, which may not be JSON."""
+    """Return whether containers seem to nest too deep in a text, which may not be JSON."""
     if len(data) <= deepest or data.count(b"[") + data.count(b"{") <= deepest:
         return False
     depth = 0
@@ -155,7 +155,7 @@ def encode(value: Any) -> bytes:
 
 
 def _encode_special(value: Any) -> msgspec.Raw:
-    """Embed what is text already; the hook of the encoder."""
+    """Embed a value that is text already; the hook of the encoder."""
     if isinstance(value, Json):
         return msgspec.Raw(value.text)
     if isinstance(value, HugeNumber):
@@ -235,8 +235,8 @@ def _encode_str(value: str) -> str:
 class Json:
     """An immutable JSON value of any shape, kept as its text.
 
-    `Json({"a": 1}).value` returns a new Python value each time (it is parsed on each call, so keep
-    it if it is needed twice); changing that value does not change this one. `text` is compact
+    `Json({"a": 1}).value` is a new Python value on each access (the text is parsed each time, so
+    keep the value for a second use); changing it does not change this object. `text` is compact
     UTF-8. Equality is equality of the texts: `1` and `1.0` differ, and so do objects whose keys
     come in another order.
     """
@@ -246,7 +246,7 @@ class Json:
     text: bytes
 
     def __init__(self, value: Any) -> None:
-        # msgspec leaves unused room behind what it writes; the copy has none
+        # msgspec leaves unused space after its output; the copy has none
         _set_text(self, b"".join((encode(value), b"")))
 
     @classmethod
@@ -290,10 +290,10 @@ def _restore(text: bytes) -> Json:
 
 
 def with_members(text: bytes, more: Json) -> bytes | None:
-    """Return the text of an object with more members behind those that it has.
+    """Return the text of an object with more members after its own.
 
-    `None` if one of the keys may be there already, is escaped, or has the value `null`: nothing is
-    parsed but what comes.
+    Returns `None` if one of the keys may exist already, is escaped, or has the value `null`. Only
+    the new members are parsed.
     """
     if b"\\" in text or b"\\" in more.text or text == b"{}":
         return None

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0: the table of the protocol's methods, and the shape of a message.
 
-`METHODS` is the only table of methods in the package. It says who calls a method, which version has
-it, and which classes its parameters and its result have.
+`METHODS` is the only table of methods in the package. It has the caller of each method, its
+version, and the classes of its parameters and its result.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ METHODS: Final[Mapping[str, Method]] = {
 
 
 def params_class(method: str, *, sent: bool, is_request: bool) -> Any:
-    """Return the class of a call's parameters, `None` where they stay as they came.
+    """Return the class of a call's parameters, or `None` if they stay raw.
 
     `sent` means that the client is the caller. A notification with the method of a request, or a
     request with the method of a notification, is not a call of the protocol.
@@ -101,7 +101,7 @@ def params_class(method: str, *, sent: bool, is_request: bool) -> Any:
 
 
 def result_class(method: str) -> Any:
-    """Return the class of a request's result, `None` where it stays as it came."""
+    """Return the class of a request's result, or `None` if it stays raw."""
     found = METHODS.get(method)
     return None if found is None else found.result
 
@@ -110,14 +110,14 @@ def result_class(method: str) -> Any:
 
 
 class Fault(Struct, frozen=True):
-    """Where a message is malformed, and why."""
+    """The path at which a message is malformed, and the reason."""
 
     path: str
     reason: str
 
 
 def fault_of_message(value: Any) -> Fault | None:
-    """Return why a JSON value is neither a call nor an answer, if it is not."""
+    """Return why a JSON value is neither a call nor an answer, or `None` if it is one."""
     if not isinstance(value, dict):
         return Fault("", "is not object")
     if "id" in value and request_id(value["id"]) is None and not _is_error_without_id(value):
@@ -130,7 +130,7 @@ def fault_of_message(value: Any) -> Fault | None:
 
 
 def fault_of_answer(value: dict[str, Any], error: wire.Error | None) -> Fault | None:
-    """Return why an answer cannot be used, if it cannot; `error` is its error as it was read."""
+    """Return why an answer is unusable, or `None` if it is usable; `error` is its decoded error."""
     if value.get("jsonrpc") != "2.0":
         return Fault(".jsonrpc", 'is not "2.0"')
     if ("result" in value) == ("error" in value):
@@ -141,12 +141,12 @@ def fault_of_answer(value: dict[str, Any], error: wire.Error | None) -> Fault | 
 
 
 def _is_error_without_id(value: dict[str, Any]) -> bool:
-    """Return whether the peer says that it could not read something (JSON-RPC 2.0, section 5)."""
+    """Return whether the peer reports an unreadable message (JSON-RPC 2.0, section 5)."""
     return value["id"] is None and "error" in value and "method" not in value
 
 
 def request_id(value: Any) -> wire.RequestId | None:
-    """Return an id as JSON-RPC compares it (`1.0` is `1`), or `None` for what is not an id."""
+    """Return an id as JSON-RPC compares it (`1.0` is `1`), or `None` for any other value."""
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool):

@@ -50,7 +50,7 @@ class Keyed(Version[V]):
         pairs = list(keys_and_values)
         made = cls()._changed({}, [key for key, _ in pairs], [value for _, value in pairs])
         if len(made._index) < len(pairs):
-            raise InvalidValueError(f"an id is there twice in {cls.__name__}")
+            raise InvalidValueError(f"an id occurs twice in {cls.__name__}")
         return made
 
     def _place(self, key: Hashable) -> int:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def chosen_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     """Return the hook of a type.
 
-    cattrs ignores what a predicate raises: where the stack ends it may come to a hook of its own,
-    which is then an error.
+    cattrs ignores exceptions of predicates, so at the end of the stack it may choose one of its own
+    hooks. Raises `RecursionError` then.
     """
     hook: Hook = converter.get_structure_hook(kind)
     if not hook.__module__.startswith(_OURS):
@@ -26,7 +26,7 @@ def chosen_hook(kind: Any, converter: cattrs.Converter) -> Hook:
 
 
 _OURS: Final = __name__.removesuffix("_containers")
-"""What the names of the modules begin with that have hooks."""
+"""The prefix of the names of modules with hooks."""
 
 
 def array(value: Any) -> list[Any]:
@@ -37,7 +37,7 @@ def array(value: Any) -> list[Any]:
 
 
 def array_factory(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of a list in which every item must be good."""
+    """Build the hook of a list in which every item must be well-formed."""
     item_hook = chosen_hook(get_args(kind)[0], converter)
 
     def structure_items(value: Any, findings: Findings) -> tuple[Any, ...]:
@@ -48,7 +48,7 @@ def array_factory(kind: Any, converter: cattrs.Converter) -> Hook:
 
 
 def good_items_hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """Build the hook of a list whose bad items are left out."""
+    """Build the hook of a list whose malformed items are skipped."""
     item_hook = chosen_hook(get_args(kind)[0], converter)
 
     def structure_good_items(value: Any, findings: Findings) -> tuple[Any, ...]:
@@ -85,7 +85,7 @@ def tag_under(value: Any, key: str, findings: Findings) -> str:
 
 
 def literal_factory(kind: Any, _: cattrs.Converter) -> Hook:
-    """Build the hook of a string that must be one of some."""
+    """Build the hook of a string that must be one of the known values."""
     known = get_args(kind)
 
     def structure_literal(value: Any, findings: Findings) -> str:

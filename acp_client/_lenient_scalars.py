@@ -1,8 +1,8 @@
 """The lenient path: JSON's own types, constraints, and the problems that are found.
 
-A hook takes a parsed JSON value and the `Findings` of the message that it is part of, and returns
-what a wire object holds, or raises `Malformed`. Paths grow from the inside out: whoever passes a
-finding up appends its own key.
+A hook takes a parsed JSON value and the `Findings` of its message, and returns the value of a wire
+object, or raises `Malformed`. Paths grow from the inside out: each level that passes a finding up
+appends its own key.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Findings:
         self.list: list[Finding] = []
 
     def attempt(self, key: str, hook: Hook, value: Any) -> Any:
-        """Run a hook for what lies under `key`; what it finds gets that key in front."""
+        """Run a hook for the value under `key`; the paths of its findings get that key in front."""
         found = self.list
         mark = len(found)
         try:
@@ -69,7 +69,7 @@ class Findings:
         return result
 
     def add(self, kind: Literal["defaulted", "skipped"], malformed: Malformed) -> None:
-        """Record what was left out, and why."""
+        """Record a value that was left out, and the reason."""
         *inner, key = malformed.path
         reason = f"{path_text(inner)} {malformed.reason}" if inner else malformed.reason
         self.list.append(Finding(kind, reason, [key]))

@@ -1,11 +1,11 @@
-"""Locks that nothing leaves locked: no exception of a signal handler, and no fork.
+"""Locks that are released despite exceptions of signal handlers and despite forks.
 
-`with lock` is all that it takes up to Python 3.13. Since 3.14 a signal handler may raise when the
-lock has been acquired and the block has not begun; then no one would release it. So there,
-whatever is raised, `let_go` looks whether the lock is held more often than before. `held` does that
-for a block; where its microsecond counts, the same is written out.
+`with lock` is sufficient up to Python 3.13. Since 3.14 a signal handler may raise after the lock
+was acquired and before the block has begun, and the lock would stay locked. So `let_go` checks,
+after any exception, whether the lock is held more often than before. `held` does that for a block;
+the hot path spells it out to save the call.
 
-In a forked process whoever held a lock is not there, so all are made again.
+In a forked process the thread that held a lock does not exist, so all locks are replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 T = TypeVar("T")
 
 Lock: TypeAlias = Any
-"""What `threading.RLock` makes; the type checker knows too little of it."""
+"""The class of the locks; type checkers do not know all of its methods."""
 
 _holders: WeakKeyDictionary[Any, Callable[[Any], None]] = WeakKeyDictionary()
 
@@ -29,7 +29,7 @@ _MAY_STAY_LOCKED: Final = sys.version_info >= (3, 14)
 
 
 def holds(lock: Lock) -> int:
-    """Tell how often this thread holds a lock, where `let_go` has to know."""
+    """Return how often this thread holds a lock, as far as `let_go` needs it."""
     if not _MAY_STAY_LOCKED:
         return 0
     count: int = lock._recursion_count()
@@ -37,7 +37,7 @@ def holds(lock: Lock) -> int:
 
 
 def let_go(lock: Lock, before: int) -> None:
-    """Let go of a lock that this thread holds more often than before."""
+    """Release a lock that this thread holds more often than before."""
     if holds(lock) > before:
         lock.release()
 

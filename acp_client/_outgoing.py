@@ -16,23 +16,23 @@ from ._json import encode
 
 
 class Outgoing(msgspec.Struct, frozen=True):
-    """What a call of a `Store` queued.
+    """The bytes that a call of a `Store` queued.
 
-    `data` is for looking at: the client writes what `Store.data_to_send` returns, which has these
-    bytes in their place.
+    `data` is for inspection only: the client writes what `Store.data_to_send` returns, which
+    includes these bytes in their place.
     """
 
     data: bytes
 
 
 class OutgoingRequest(Outgoing, frozen=True):
-    """What a call of a `Store` queued that the agent answers: the bytes, and the request's id."""
+    """The bytes that a call of a `Store` queued for a request, and the id of the request."""
 
     request_id: wire.RequestId
 
 
 def request_line(request_id: wire.RequestId, method: str, params: Mapping[str, Any]) -> bytes:
-    """Write a request. Raises `InvalidValueError` for parameters that JSON has no form for."""
+    """Write a request. Raises `InvalidValueError` for values that JSON cannot represent."""
     return _line(id=request_id, method=method, params=params)
 
 
@@ -64,12 +64,12 @@ ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
 def elicitation_result(
     asked: Elicitation, action: ElicitationAction, content: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the result of an elicitation. Raises `InvalidValueError` for one that does not fit."""
+    """Return the result of an elicitation. Raises `InvalidValueError` for an invalid answer."""
     if action not in ("accept", "decline", "cancel"):
         raise InvalidValueError(f"{action!r} is not an answer to an elicitation")
     checked(content, Mapping | None, "the values of a form")
     if content is not None and (action != "accept" or asked.mode == "url"):
-        raise InvalidValueError("only a form that is accepted has values")
+        raise InvalidValueError("only an accepted form has values")
     schema = asked.schema
     if action == "accept" and schema is not None:
         check_form(schema, content or {})
@@ -80,7 +80,7 @@ def _line(**members: Any) -> bytes:
     try:
         return encode({"jsonrpc": "2.0", **members}) + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidValueError(f"JSON has no form for it: {error}") from None
+        raise InvalidValueError(f"JSON cannot represent the value: {error}") from None
 
 
 def plain(value: Any) -> Any:
@@ -114,13 +114,13 @@ def prompt_params(session_id: str, blocks: Sequence[wire.ContentBlock]) -> dict[
 
 
 def _is_content_block(block: Any) -> bool:
-    """Tell whether a block that is sent is read as what it is, by an agent and from a file."""
+    """Return whether a block survives being written and read again."""
     if not isinstance(block, msgspec.Struct | wire.Unknown):
         return False
     given: Any = block
     try:
         data = request_line(0, "session/prompt", prompt_params("", [given]))
-    except (InvalidValueError, TypeError, ValueError):  # it holds what JSON has no form for
+    except (InvalidValueError, TypeError, ValueError):  # JSON cannot represent it
         return False
     message: Any = decode_line(data, 0, ignored, sent=True)
     return message is not None and message.params.prompt == (given,)

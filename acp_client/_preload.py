@@ -1,4 +1,4 @@
-"""Everything that is loaded or built when it is first needed, ahead of time."""
+"""`preload`: load in advance what is otherwise loaded or built on first use."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _ODD: Final[dict[str, Any]] = {
     "title": 1,
     "_meta": {"a": 1},
 }
-"""Fields of updates, with mistakes."""
+"""Fields of updates, with mistakes in them."""
 
 
 def preload() -> None:
-    """Load now what is otherwise loaded when it is first needed.
+    """Load in advance what is otherwise loaded on first use.
 
-    Importing the package loads what nearly every program needs. The rest (what the first malformed
-    message, the first changes and the first text of a terminal need, ACP v1, storing) takes some
-    tens of milliseconds in all, once, on the thread that comes to it. A program in which that would
-    be felt calls this once, after it has drawn its first picture, or in another thread.
+    Importing the package loads what nearly every program needs. The rest (needed by the first
+    malformed message, the first changes, the first text of a terminal, ACP v1, and storage) is
+    loaded once, by the thread that first uses it. A program in which that delay would be noticeable
+    calls this function once, after drawing its first picture or in another thread.
     """
     for protocol in (None, *PROTOCOLS):
         store = Store(protocol=protocol, observer=True)
@@ -68,7 +68,7 @@ def _lines() -> list[bytes]:
 
 
 def _tags() -> list[str]:
-    """Return the tags of all updates that are known."""
+    """Return the tags of all known updates."""
     kinds = [kind for kind in vars(wire).values() if hasattr(kind, "__struct_config__")]
     configs = [kind.__struct_config__ for kind in kinds]
     tags = [config.tag for config in configs if config.tag_field == "sessionUpdate"]

@@ -1,4 +1,4 @@
-"""The life of a prompt, from sending to echo.
+"""The lifecycle of a prompt, from sending to echo.
 
 A prompt response says that the message was inserted, under which id, and nothing more: it does not
 end a turn. The echo, the agent's own report of the message, comes before or after the response, and
@@ -15,13 +15,12 @@ prompts overlap. So a prompt has two independent marks:
   `uncertain` means that the message may or may not have been inserted: to send it again could
   insert it twice.
 
-- *echoed*, which turns true when a user message with the prompt's `messageId` exists. That id is
-  the only thing that is ever matched: neither content nor order counts. It turns back only if the
-  message came in a replay that is undone. So a prompt keeps its content until its message is among
-  entries that stay.
+- *echoed*, which becomes true when a user message with the prompt's `messageId` exists. Only that
+  id is matched, never content or order. It becomes false again only if the message came in a replay
+  that is undone. So a prompt keeps its content until its message is among entries that stay.
 
-A session may have thousands of prompts, and each step changes one. So what is done with all of them
-is a plain loop that compares ids.
+A session may have thousands of prompts, and each step changes one. So work on all of them is a
+plain loop that compares ids.
 """
 
 from __future__ import annotations
@@ -43,19 +42,18 @@ TRANSITIONS: Final[dict[tuple[PromptStatus, Answer], PromptStatus]] = {
     ("pending", "malformed"): "uncertain",
     ("pending", "lost"): "uncertain",
 }
-"""Every transition there is; any other pair leaves the prompt as it is."""
+"""Every transition; any other pair leaves the prompt unchanged."""
 
 Prompts = tuple[Prompt, ...]
 
 _SLICE: Final = 256
-"""How many ids are compared at once: long enough to save loops, short to look through."""
+"""The number of ids compared at once: long enough to save loops, and short to search."""
 
 
 def request_key(request_id: RequestId) -> str:
-    """Return what finds a request in a dictionary: as equal as the ids, but of a hash of its own.
+    """Return the dictionary key of a request: equal for equal ids, but with an unpredictable hash.
 
-    A peer chooses its ids. Integers have the hashes that it likes, all the same ones for example,
-    and texts have not.
+    The peer chooses its ids. It can choose integers whose hashes collide, but not such texts.
     """
     if isinstance(request_id, str):
         return f"text {request_id}"
@@ -66,7 +64,7 @@ def request_key(request_id: RequestId) -> str:
 
 
 def is_same_id(one: object, other: object) -> bool:
-    """Tell whether two ids are the same to JSON-RPC: `1` is `1.0`, and is not `True`."""
+    """Return whether two ids are the same in JSON-RPC: `1` is `1.0`, and is not `True`."""
     return one == other and isinstance(one, bool) is isinstance(other, bool)
 
 
@@ -107,18 +105,18 @@ def _places_from_the_end(prompts: Prompts, request_id: RequestId) -> Iterator[in
 
 
 def lost(prompts: Prompts, error: Error | None) -> Prompts:
-    """Move every pending prompt to what a lost connection makes of it."""
+    """Move every pending prompt to its status after a lost connection."""
     return _with(prompts, {place: _lose(prompt, error) for place, prompt in enumerate(prompts)})
 
 
 def echoed(prompts: Prompts, message_ids: Collection[str], replaying: bool = False) -> Prompts:
-    """Mark the prompts whose messages have come; most messages are those of none."""
+    """Mark the prompts whose messages have come; most messages belong to no prompt."""
     places = [place for place, one in enumerate(prompts) if one.message_id in message_ids]
     return _with(prompts, {place: _marked(prompts[place], replaying) for place in places})
 
 
 def settled(prompts: Prompts) -> Prompts:
-    """Drop the content of the prompts that were echoed in a replay, which has ended."""
+    """Drop the content of the prompts that were echoed in a replay that has ended."""
     return _with(prompts, {place: _without_content(one) for place, one in enumerate(prompts)})
 
 
@@ -165,7 +163,7 @@ def _without_content(prompt: Prompt) -> Prompt:
 
 
 def _with(prompts: Prompts, changed: dict[int, Prompt]) -> Prompts:
-    """Put prompts into their places; the same object where they are there already."""
+    """Return prompts with some replaced in place; the same object if nothing differs."""
     if all(prompts[place] is prompt for place, prompt in changed.items()):
         return prompts
     after = list(prompts)

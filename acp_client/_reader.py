@@ -1,12 +1,12 @@
 """`Reader`: the newest state of a session for a renderer that is slower than the agent.
 
-A renderer that draws sixty times a second has no use for each of a thousand chunks. A reader holds
-at most one step, from the snapshot that it last gave out to the newest. However late it is asked,
-the step leads to the newest snapshot, and it is one pair of snapshots, whatever came between.
+A renderer that draws one frame at a time does not need each of a thousand chunks. A reader holds at
+most one step, from the snapshot that it last returned to the newest one. However late the step is
+taken, it leads to the newest snapshot, and it is one pair of snapshots, whatever came between.
 
-The store offers a reader each batch while it holds its lock, so a reader is behind the store by
-no more than the current batch. Whoever waits is woken from there too, be it a thread or an event
-loop; only the renderer's own `wake` is called like a subscriber, in turn and outside the lock.
+The store offers each batch to its readers while it holds its lock, so a reader is behind the store
+by at most the current batch. Waiting threads and event loops are woken at that time, too; only the
+renderer's own `wake` is called like a subscriber, in turn and outside the lock.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Reader:
         hold_locks(self, Reader._renew_locks)
 
     def _renew_locks(self) -> None:
-        # No condition: what interrupts one leaves its lock held, or lets go of it twice.
+        # Not a condition: an interrupted one may leave its lock held, or release it twice.
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -73,8 +73,8 @@ class Reader:
     def urgent(self) -> bool:
         """Whether the step to take has something that the user waits for.
 
-        That is a permission request, work that came to rest, a prompt that failed, or a notice of
-        an error.
+        That is a permission request, the end of foreground work, a failed prompt, or a notice of an
+        error.
         """
         return self._is_urgent
 
@@ -84,9 +84,9 @@ class Reader:
         return self._is_closed
 
     def take(self) -> Delivery | None:
-        """Take the step to the newest snapshot, `None` if there is none.
+        """Return the step to the newest snapshot, or `None` if nothing has changed.
 
-        A step may have no changes: what came has gone again.
+        A step may have no changes, if a later batch has undone an earlier one.
         """
         fresh: set[Origin] = set()
         with held(self._lock):
@@ -104,8 +104,8 @@ class Reader:
     def wait(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
         """Wait until there is a step to take, or an urgent one; return whether there is.
 
-        `timeout` is in seconds. A closed reader has no more to wait for. Raises `InvalidValueError`
-        for a timeout that is no number.
+        `timeout` is in seconds. A closed reader does not wait. Raises `InvalidValueError` for a
+        timeout that is not a number.
         """
         end = time.monotonic() + _seconds(timeout)
         while True:
@@ -122,7 +122,7 @@ class Reader:
 
     async def wait_async(self, timeout: float | None = None, *, urgent: bool = False) -> bool:
         """Wait like `wait`, on the running asyncio event loop."""
-        import asyncio  # it costs more to import than this package, and few need it
+        import asyncio  # imported late: it is slow to load, and few programs need it
 
         loop = asyncio.get_running_loop()
         end = loop.time() + _seconds(timeout)
@@ -146,12 +146,12 @@ class Reader:
     async def __anext__(self) -> Delivery:
         while await self.wait_async():
             delivery = self.take()
-            if delivery is not None:  # another task may have been faster
+            if delivery is not None:  # another task may have taken the step
                 return delivery
         raise StopAsyncIteration
 
     def close(self) -> None:
-        """Follow the session no longer. A step that is there can still be taken."""
+        """Stop following the session. A waiting step can still be taken."""
         self._forget(self)
         with held(self._lock):
             self._is_closed = True
@@ -166,7 +166,7 @@ class Reader:
     # --- The store's side ---
 
     def _offer(self, step: Delivery) -> bool:
-        """Record a step; return whether the renderer is to be woken."""
+        """Record a step; return whether the renderer must be woken."""
         with held(self._lock):
             self._newest = step.new
             if not step.is_visible:
@@ -196,12 +196,12 @@ class Reader:
             wake()
 
     def _dismiss(self, wake: Callable[[], object]) -> None:
-        with held(self._lock), suppress(ValueError):  # it is gone when it was called
+        with held(self._lock), suppress(ValueError):  # it is removed once it was called
             self._sleepers.remove(wake)
 
 
 _LONGEST: Final = threading.TIMEOUT_MAX / 2
-"""Seconds that are as good as for ever, and that a clock can be added to."""
+"""The longest timeout, in seconds; it can still be added to a clock."""
 
 
 def _seconds(timeout: float | None) -> float:
@@ -218,21 +218,21 @@ def _until(end: float) -> float:
 
 
 def _held_lock() -> threading.Lock:
-    """Return a lock that whoever acquires it waits for."""
+    """Return a locked lock, which a waiting thread acquires when it is released."""
     lock = threading.Lock()
     lock.acquire()
     return lock
 
 
 def _waker(loop: asyncio.AbstractEventLoop, sleeper: asyncio.Future[Any]) -> Callable[[], object]:
-    """Return what wakes a coroutine on a loop, from any thread."""
+    """Return a function that wakes a coroutine on a loop, from any thread."""
 
     def finish() -> None:
         if not sleeper.done():
             sleeper.set_result(None)
 
     def wake() -> None:
-        with suppress(RuntimeError):  # the loop is closed: no one waits any more
+        with suppress(RuntimeError):  # the loop is closed: nothing waits any more
             loop.call_soon_threadsafe(finish)
 
     return wake

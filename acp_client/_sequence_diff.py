@@ -1,8 +1,8 @@
-"""The comparison of two lists: what differs, what both share, and the least that leads to the new.
+"""The comparison of two lists: differences, common ends, and the steps from old to new.
 
 Lists that an agent replaces whole are matched item by item (`matched`), so that a renderer touches
-only what differs. Lists that change at their ends are compared from there (`common_length`,
-`overlap`). Objects that are the same on both sides are equal at a glance.
+only the differences. Lists that change at their ends are compared from there (`common_length`,
+`overlap`). Objects that are identical on both sides are not compared by value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 T = TypeVar("T")
 
 _SLICE: Final = 256
-"""How many items `differing` compares at once: long enough to save loops, short to look through."""
+"""The number of items `differing` compares at once: enough to save loops, and short to search."""
 
 
 def differing(old: Sequence[object], new: Sequence[object]) -> Iterator[int]:
@@ -29,7 +29,7 @@ def differing(old: Sequence[object], new: Sequence[object]) -> Iterator[int]:
 
 
 def common_prefix(old: str, new: str) -> int:
-    """Return with how many equal characters both texts begin, by halving what is compared."""
+    """Return the length, in characters, of the common beginning, found by bisection."""
     same, most = 0, min(len(old), len(new))
     while same < most:
         middle = (same + most + 1) // 2
@@ -41,15 +41,16 @@ def common_prefix(old: str, new: str) -> int:
 
 
 def common_length(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return with how many equal items both lists begin."""
+    """Return the number of equal items with which both lists begin."""
     return next(differing(old, new), min(len(old), len(new)))
 
 
 class Matching(NamedTuple):
-    """The least that leads from an old list to a new one.
+    """The steps that lead from an old list to a new one.
 
-    `removed` are places in the old list; `added` and `changed` are places in the new one. Whoever
-    deletes the removed, inserts the added in ascending order, and replaces the changed, has it.
+    `removed` are places in the old list; `added` and `changed` are places in the new one. To get
+    the new list, delete the removed items, insert the added ones in ascending order, and replace
+    the changed ones.
     """
 
     removed: tuple[int, ...]
@@ -66,8 +67,7 @@ def matched(
 ) -> Matching:
     """Match the items of two lists by their keys, in their order.
 
-    Only what lies between the ends that both lists share is looked at: mostly one item is new, or
-    is gone.
+    Only the items between the common ends are matched: usually one item was added or removed.
 
     With `in_place`, an item that has no match may have changed its key: it is matched with the one
     in its place, between matches on both sides.
@@ -88,7 +88,7 @@ def matched(
 
 
 def _numbered(items: Sequence[T], key: Callable[[T], Hashable]) -> Iterator[Hashable]:
-    """Yield the keys of items, each with how often it was there before."""
+    """Yield the keys of items, each with the number of its earlier occurrences."""
     seen: dict[Hashable, int] = {}
     for item in items:
         found = key(item)
@@ -129,7 +129,7 @@ def _with_neighbours(pairs: list[tuple[int, int]], old: int, new: int) -> Iterat
 
 
 def overlap(old: Sequence[T], new: Sequence[T]) -> int:
-    """Return with how many of its items `old` ends that `new` begins with."""
+    """Return the number of items at the end of `old` with which `new` begins."""
     for length in range(min(len(old), len(new)), 0, -1):
         if new[length - 1] is old[-1] and _same(old[-length:], new[:length]):
             return length

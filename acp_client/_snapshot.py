@@ -1,11 +1,11 @@
 """One session as an immutable value: `Snapshot` and the frozen classes inside it.
 
-A snapshot never changes. The next one shares with it whatever did not change, so `is` tells what
-did: `new.entries[3] is old.entries[3]` means that the fourth entry is as it was.
+A snapshot never changes. The next one shares the unchanged parts, so they can be compared with
+`is`: `new.entries[3] is old.entries[3]` means that the fourth entry is unchanged.
 
 Entries are the conversation in order: `Message` (of the user, of the agent, or a thought),
 `ToolCall`, `Compaction`, `UnknownEntry`. Terminals and plans stand beside it in the order of their
-first appearance. Prompts and permissions are what the client itself has going on.
+first appearance. Prompts and permissions are the open requests of the client and the agent.
 
 The snapshot keeps what a batch of chunks touches (entries, terminals) in fields of its own and the
 rest in one object behind properties: one snapshot is built for each batch, and building an object
@@ -43,7 +43,7 @@ from ._value import Value, short_repr
 MessageType = Literal["user_message", "agent_message", "agent_thought"]
 
 FINISHED: Final = frozenset({"completed", "failed", "cancelled"})
-"""Statuses of a tool call that has ended."""
+"""The statuses of a tool call that has ended."""
 
 CANCELLED: Final = "cancelled"
 
@@ -81,11 +81,11 @@ class Message(Struct, frozen=True, gc=False):
 
 
 class ToolCall(Struct, frozen=True, gc=False):
-    """A tool call; `status` is what to show.
+    """A tool call; `status` is the status to show.
 
-    `reported_status` is the agent's word. After a cancel the client's own mark lies over it
-    (`cancel_marked`) until the agent reports a status again. `cancel_requested` says that the
-    client asked to cancel this call alone, until its status is final.
+    `reported_status` is the status that the agent reported. After a cancel the client's own mark
+    covers it (`cancel_marked`) until the agent reports a status again. `cancel_requested` is true
+    if the client asked to cancel this call alone, until its status is final.
     """
 
     __repr__ = short_repr
@@ -109,7 +109,7 @@ class ToolCall(Struct, frozen=True, gc=False):
 
     @property
     def status(self) -> str:
-        """The effective status: the agent's, or `cancelled` while our mark covers it."""
+        """The effective status: the agent's, or `cancelled` while the client's mark covers it."""
         return CANCELLED if self.cancel_marked else self.reported_status
 
     @property
@@ -149,7 +149,7 @@ class Compaction(Struct, frozen=True, gc=False):
 
 
 class UnknownEntry(Struct, frozen=True, gc=False):
-    """A session update of a variant that is not known, exactly as it came, in its place."""
+    """A session update of an unknown variant, exactly as it came, in its place."""
 
     __repr__ = short_repr
 
@@ -166,7 +166,7 @@ class Entries(Keyed[Entry]):
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Entries:
-        """Make a conversation. Raises `InvalidValueError` for other items, or an id given twice."""
+        """Make a conversation. Raises `InvalidValueError` for other items, or a repeated id."""
         given = _checked(entries, get_args(Entry), "an entry")
         return cls._of((entry_key(entry, place), entry) for place, entry in enumerate(given))
 
@@ -202,8 +202,8 @@ class Entries(Keyed[Entry]):
 class Terminal(Struct, frozen=True, gc=False):
     """A terminal that the agent owns. A concrete `exit_status` means that it has exited.
 
-    `dropped_bytes` counts output that a limit made the store forget, oldest first.
-    `cancel_requested` says that the client asked to cancel it, until it has exited.
+    `dropped_bytes` counts the output that a limit made the store drop, oldest first.
+    `cancel_requested` is true if the client asked to cancel it, until it has exited.
     """
 
     __repr__ = short_repr
@@ -232,19 +232,19 @@ class Terminal(Struct, frozen=True, gc=False):
         return self.pieces.data
 
     def output_from(self, offset: int) -> bytes:
-        """Return the bytes from an offset on: what came since the output was that long.
+        """Return the bytes of the output from an offset, in bytes, to its end.
 
-        It costs what came, where `output` costs what is there. Raises `InvalidValueError` for an
-        offset that is not in the output.
+        The cost is that of the returned bytes. Raises `InvalidValueError` for an offset that is not
+        in the output.
         """
         return self.pieces.data_from(offset)
 
     @property
     def text(self) -> str:
-        """What a terminal would show of the output, as plain text that is safe to print.
+        """The output as a terminal would show it, as plain text that is safe to print.
 
-        Where a limit has dropped bytes and keeps more than 4,096, up to a 32nd of what is kept may
-        be left out at the beginning: so the text mostly grows, and mostly begins where it began.
+        If a limit has dropped bytes, a small part of a large output may be left out at the
+        beginning, so that the text usually keeps its beginning and grows at its end.
         """
         return self.pieces._shown(self._left_out)[0]
 
@@ -258,7 +258,7 @@ class Terminals(Keyed[Terminal]):
 
     @classmethod
     def of(cls, terminals: Iterable[Terminal]) -> Terminals:
-        """Make terminals. Raises `InvalidValueError` for other items, or an id given twice."""
+        """Make terminals. Raises `InvalidValueError` for other items, or a repeated id."""
         given = _checked(terminals, Terminal, "a terminal")
         return cls._of((terminal.terminal_id, terminal) for terminal in given)
 
@@ -271,7 +271,7 @@ class Plans(Keyed["wire.PlanUpdateContent"]):
 
     @classmethod
     def of(cls, plans: Iterable[wire.PlanUpdateContent]) -> Plans:
-        """Make plans. Raises `InvalidValueError` for other items, or an id given twice."""
+        """Make plans. Raises `InvalidValueError` for other items, or a repeated id."""
         given = _checked(plans, _PLANS, "a plan")
         return cls._of((plan_key(plan), plan) for plan in given)
 
@@ -299,13 +299,13 @@ IDLE: Final = wire.StateUpdate("idle")
 
 @attrs.frozen(repr=False, weakref_slot=False)
 class SessionFields(Value):
-    """Everything of a session except its entries and terminals: what `Snapshot` has as properties.
+    """All fields of a session except its entries and terminals: the properties of `Snapshot`.
 
-    `state` is `None` until one is reported. `config_options` are the confirmed ones. Users do not
-    see the last ones: `wanted` are the options that the client asked for, `foreground_start` is the
-    place of the first entry that may be foreground work, and `commands_reported` and
-    `options_reported` say that an update of that list came, so that results of requests leave the
-    list alone.
+    `state` is `None` until one is reported. `config_options` are the confirmed ones. The last
+    fields are internal: `wanted` are the option values that the client asked for,
+    `foreground_start` is the place of the first entry that may be foreground work, and
+    `commands_reported` and `options_reported` are true once an update of that list came, so that
+    results of requests no longer change the list.
     """
 
     plans: Plans = attrs.field(factory=Plans)
@@ -362,7 +362,7 @@ class Snapshot(Struct, frozen=True, weakref=True):
         return tuple(call for call in calls if terminal_id in call.terminal_ids)
 
     def terminals_of(self, tool_call_id: str) -> tuple[Terminal, ...]:
-        """Return the terminals that a tool call shows, as far as they are known."""
+        """Return the known terminals that a tool call shows, in order."""
         call = self.entries.tool_call(tool_call_id)
         shown = () if call is None else call.terminal_ids
         found = (self.terminals.get(terminal_id) for terminal_id in shown)
@@ -381,17 +381,17 @@ class Snapshot(Struct, frozen=True, weakref=True):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the agent is ready for a prompt: the last reported state is idle, or none is."""
+        """Whether no foreground work goes on: the last state is idle, or none was reported."""
         return is_idle(self._fields.state)
 
     @property
     def usage(self) -> Usage | None:
-        """Tokens and cost, once they were reported."""
+        """The tokens and the cost, or `None` until they are reported."""
         return self._fields.usage
 
     @property
     def info(self) -> SessionInfo:
-        """Title, time of last change and `_meta`."""
+        """The title, the time of the last change, and `_meta`."""
         return self._fields.info
 
     @property
@@ -401,7 +401,7 @@ class Snapshot(Struct, frozen=True, weakref=True):
 
     @property
     def config_options(self) -> tuple[wire.SessionConfigOption, ...]:
-        """The configuration options, with the values that the client asked for already."""
+        """The configuration options, with the values that the client asked for."""
         return with_wanted(self._fields.config_options, self._fields.wanted)
 
     @property
@@ -411,7 +411,7 @@ class Snapshot(Struct, frozen=True, weakref=True):
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """What the client submitted, oldest first."""
+        """The prompts that the client submitted, oldest first."""
         return self._fields.prompts
 
     @property
@@ -430,9 +430,10 @@ class Snapshot(Struct, frozen=True, weakref=True):
         return self._fields.turns
 
     def turn_cost(self, place: int) -> wire.Cost | None:
-        """Return what a turn has cost: the difference of the session's costs at its two ends.
+        """Return the cost of a turn: the difference of the session's costs at its two ends.
 
-        `None` if no cost was reported, or in another currency. The end of the last turn is now.
+        Returns `None` if no cost was reported, or if the currency changed. The last turn ends at
+        the present cost.
         """
         turns = self._fields.turns
         before = turns[place].cost_before
@@ -453,12 +454,12 @@ class Snapshot(Struct, frozen=True, weakref=True):
 
     @property
     def connection_lost(self) -> ConnectionLoss | None:
-        """The loss of the connection, until the agent is heard of again."""
+        """The loss of the connection, until the agent reports something again; otherwise `None`."""
         return self._fields.connection_lost
 
     @property
     def before_replay(self) -> Snapshot | None:
-        """While a replay goes on: the session as it was before, to be shown meanwhile."""
+        """The session before the replay in progress, to be shown meanwhile; otherwise `None`."""
         return self._fields.before_replay
 
     @property
@@ -472,7 +473,7 @@ BOOKKEEPING: Final = {
     "commands_reported": "commandsReported",
     "options_reported": "optionsReported",
 }
-"""What the reducer notes of a session, by the keys under which it is stored."""
+"""The internal fields of a session, by the keys under which they are stored."""
 
 
 def _abridged(text: str) -> str:
@@ -494,7 +495,7 @@ def background_tool_calls(state: SessionState | None) -> frozenset[str]:
 
 
 def _raw_background(payload: Any) -> list[str]:
-    """Read the background list of a state that is not known, as far as it can be understood."""
+    """Read the background list of an unknown state, as far as it is well-formed."""
     work = payload.get("background")
     calls = (item for item in (work if isinstance(work, list) else ()) if isinstance(item, dict))
     ids = (call.get("toolCallId") for call in calls if call.get("type") == "tool_call")
@@ -502,7 +503,7 @@ def _raw_background(payload: Any) -> list[str]:
 
 
 def entry_key(entry: Entry, place: int) -> Hashable:
-    """Return the key under which an entry at a place is found."""
+    """Return the key of an entry at a place."""
     match entry:
         case Message():
             return (entry.type, entry.message_id)

@@ -249,7 +249,7 @@ class Store(Batches, ClientCalls):
         the next line, for a caller that feeds part of a recording.
         """
         if line is not None and checked(line, int, "the number of a line") < 0:
-            raise InvalidValueError(f"{line} is no number of a line")
+            raise InvalidValueError(f"{line} is not a line number")
         with self._batch("live") as batch:
             if line is not None:
                 self._line = line - 1

@@ -262,9 +262,9 @@ class Subscriptions:
             replays = origin == "live" and old.replaying
             first = step = Delivery(session_id, old, new, "replay" if replays else origin)
         for subscriber in subscribers:
-            told = first if subscriber.session_id is None else step
-            if told.is_visible:
-                prepared.calls.append((subscriber, told))
+            delivery = first if subscriber.session_id is None else step
+            if delivery.is_visible:
+                prepared.calls.append((subscriber, delivery))
         prepared.offers.extend((reader, step) for reader in readers)
 
     def _alive(self, session_id: str) -> list[Reader]:

@@ -1,9 +1,9 @@
-"""The output of a terminal: the bytes as they came in pieces, and what a terminal would show.
+"""The output of a terminal: its bytes in pieces, and the text that a terminal would show.
 
 Versions of an output that grew from one another share its pieces, and the transcript of the newest
-whose text was asked for. Under a limit the oldest bytes go: whole pieces are passed over, and of
-the first that is kept an offset is. They are let go when there are as many as bytes that are kept,
-so an update costs what it brings, whatever the limit.
+version whose text was read. Under a limit the oldest bytes are dropped: whole pieces are skipped,
+and the first kept piece has an offset. Skipped pieces are released once they hold as many bytes as
+are kept, so an update costs only its own size, whatever the limit.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ._terminal_text import GrowingTranscript, TranscriptTail
 
 _SHOWN_EXACTLY: Final = 4096
-"""Bytes of a limited output of which even the text begins with the first that is kept."""
+"""The size, in bytes, up to which the text of a limited output begins with its first byte."""
 
 
 def bytes_left_out(dropped: int, kept: int) -> int:
-    """Return how many of the bytes that are kept are left out at the beginning of the text.
+    """Return how many of the kept bytes are left out at the beginning of the text.
 
-    Where a limit drops bytes with every update, the text would begin elsewhere each time, and had
-    to be made and drawn again. So it begins at a multiple of at most a 32nd of what is kept,
-    counted from the first byte ever.
+    If a limit drops bytes with every update, the text would begin elsewhere each time and would
+    have to be computed and drawn again. So it begins at a multiple of a block size, counted from
+    the first byte of the terminal; a block is a small part of the kept bytes.
     """
     step = 1 << (kept.bit_length() - 6) if kept > _SHOWN_EXACTLY else 1
     return -dropped % step
@@ -45,16 +45,16 @@ class _Pieces(Items[bytes]):
 
 
 class _Stream(Struct, gc=False, eq=False):
-    """What versions share that grew from one another: the transcript of the newest one.
+    """The part that versions share that grew from one another: the newest one's transcript.
 
-    Whoever works with the transcript takes it out.
+    A thread that works with the transcript takes it out first.
     """
 
     transcripts: list[GrowingTranscript] = field(default_factory=list)
 
 
 class OutputBytes(Version[bytes]):
-    """The output of a terminal as the pieces it came in, without what a limit dropped."""
+    """The output of a terminal as the pieces it came in, without the dropped bytes."""
 
     _stream: _Stream
     _pieces: _Pieces
@@ -96,7 +96,7 @@ class OutputBytes(Version[bytes]):
         return before if after == before else after
 
     def _appended(self, items: Sequence[bytes], metas: Sequence[Any] | None = None) -> Self:
-        """Return the version with more pieces at the end."""
+        """Return a version with more pieces at the end."""
         pieces = self._pieces._appended(items)
         stream = self._stream if pieces._grew_from(self._pieces) else _Stream()
         end = self._end + sum(map(len, items))
@@ -121,7 +121,7 @@ class OutputBytes(Version[bytes]):
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         return self._end - self._begin
 
     @property
@@ -130,7 +130,7 @@ class OutputBytes(Version[bytes]):
         return b"".join(self._pieces._stored(self._first))[self._offset :]
 
     def data_from(self, offset: int) -> bytes:
-        """Return the bytes from an offset on, at the cost of what came since then.
+        """Return the bytes from an offset on, at the cost of those bytes alone.
 
         Raises `InvalidValueError` for an offset that is not in the output.
         """
@@ -148,7 +148,7 @@ class OutputBytes(Version[bytes]):
         return b"".join(reversed(pieces))
 
     def _dropped_since(self, older: OutputBytes) -> int | None:
-        """Return how many bytes of `older` went, if this grew from it; none are compared."""
+        """Count how many bytes of `older` were dropped, if this grew from it, without comparing."""
         if self._stream is not older._stream or self._end < older._end:
             return None
         return self._begin - older._begin
@@ -157,15 +157,15 @@ class OutputBytes(Version[bytes]):
 
     @property
     def text(self) -> str:
-        """What a terminal would show of the bytes, as plain text without control characters."""
+        """The bytes as a terminal would show them, as plain text without control characters."""
         return self._shown(0)[0]
 
     def _shown(self, left_out: int) -> tuple[str, TranscriptTail]:
         """Return the text of all but the first bytes, and the tail of its transcript.
 
-        The stream keeps the transcript of its newest version, so asking again after each update
-        costs what the update brought. For an older version, or while another thread is at it, a
-        transcript is made of all bytes.
+        The stream keeps the transcript of its newest version, so reading the text after each update
+        costs only the update. For an older version, or while another thread uses the transcript, a
+        new one is made from all bytes.
         """
         transcripts = self._stream.transcripts
         try:
@@ -184,7 +184,7 @@ class OutputBytes(Version[bytes]):
 
     def _transcript(self, start: int, known: GrowingTranscript | None) -> GrowingTranscript:
         """Return the transcript of the bytes from a place in the stream, which go on from known."""
-        # Only those who show terminals need it: importing the package does not wait for it.
+        # Imported late: only programs that show terminals need it.
         from ._terminal_text import GrowingTranscript
 
         if known is None or known.end < start:
@@ -217,7 +217,7 @@ class OutputBytes(Version[bytes]):
         return iter(self._kept())
 
     def __eq__(self, other: object) -> bool:
-        """Compare the bytes: how they were cut is no difference."""
+        """Compare the bytes, however they were cut."""
         if not isinstance(other, OutputBytes):
             return NotImplemented
         if self.size != other.size:

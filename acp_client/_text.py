@@ -1,16 +1,15 @@
-"""Text as it is shown and measured: control characters, offsets, joining.
+"""Escape, measure and join text.
 
 Everything a peer sends is untrusted, so every print goes through `escape` (or `escape_html`), the
-one place that decides which characters are harmless. The rest of the module answers the questions
-that an editor asks of a text: how many UTF-8 bytes and UTF-16 units it takes, and where an offset
-is in those units. Text is a `str` that may hold lone surrogates, because JSON may;
-nothing here raises for them.
+one place that decides which characters are harmless. The rest of the module measures text in the
+units of editors: the number of its UTF-8 bytes and UTF-16 units, and the position of an offset in
+them. Text is a `str` that may hold lone surrogates, because JSON may; nothing here raises for them.
 
 A character is *unsafe* when a terminal or a browser may act on it, or when a reader cannot see it:
 
-* the C0 and C1 controls and DEL, but for tab and line feed where they are kept;
+* the C0 and C1 controls and DEL, except tab and line feed where they are kept;
 * the format characters (category Cf), among them the bidirectional marks, embeddings and isolates;
-* whatever else Unicode lets a renderer ignore: fillers, variation selectors, tags;
+* other characters that Unicode lets a renderer ignore: fillers, variation selectors, tags;
 * the line and paragraph separators, lone surrogates and noncharacters.
 """
 
@@ -42,13 +41,13 @@ _HIDDEN = rf"(?:[{_HIDDEN_BASIC}]|{_HIDDEN_ASTRAL})"
 UNSAFE = rf"(?:[{_CONTROLS}{_HIDDEN_BASIC}]|{_HIDDEN_ASTRAL})"
 
 # A class with many astral ranges costs ten times as much a character as one with a single range, so
-# the first search takes every astral character for a suspect and only then is it looked at closely.
+# the first search accepts every astral character, and only those found are checked precisely.
 _SUSPECT = rf"[{_CONTROLS}{_HIDDEN_BASIC}{ASTRAL}]"
 _SUSPECT_IN_LINE = rf"[\t\n{_CONTROLS}{_HIDDEN_BASIC}{ASTRAL}]"
 _MAYBE_HIDDEN = rf"[{_HIDDEN_BASIC}{ASTRAL}]"
 
 # Well-formed emoji hold two of the invisible characters: a presentation selector after a symbol,
-# and a joiner between two symbols. There, and only there, they are what the reader sees.
+# and a joiner between two symbols. Only there do they affect what the reader sees.
 _SYMBOL = (
     r"[\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935"
     r"\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
@@ -66,7 +65,7 @@ _SURROGATE_PAIR = r"[\ud800-\udbff][\udc00-\udfff]"
 
 @cache
 def compiled(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Compile `pattern` when it is first needed: importing the package must not wait for it."""
+    """Return the compiled pattern; it is compiled on first use, to keep the import fast."""
     return re.compile(pattern, flags)
 
 
@@ -75,7 +74,7 @@ def escape(text: str, *, keep_newlines: bool = True) -> str:
 
     Unsafe characters become what Python's `repr` shows for them: `\r`, `\x1b`, `\u202e`,
     `\U000e0041`. Backslashes stay as they are, so the result is for reading and cannot be undone.
-    Line feeds and tabs stay too, unless `keep_newlines` is false. Safe text is returned itself.
+    Line feeds and tabs stay too, unless `keep_newlines` is false. Safe text is returned unchanged.
     """
     checked(text, str, "text")
     suspect = _SUSPECT if keep_newlines else _SUSPECT_IN_LINE
@@ -100,7 +99,7 @@ def escape_html(text: str, *, keep_newlines: bool = True) -> str:
 def escape_json(text: str) -> str:
     r"""Make JSON text safe to print: unsafe characters become `\u202e` and the like.
 
-    It means the same. Line feeds and tabs stay, since they stand between values.
+    The result has the same meaning. Line feeds and tabs stay, since they separate values.
     """
     if compiled(_SUSPECT).search(text) is None:
         return text
@@ -113,19 +112,19 @@ def _as_units(match: re.Match[str]) -> str:
 
 
 def strip_hidden(text: str) -> str:
-    """Leave out every unsafe character but the controls, from within emoji too."""
+    """Remove every unsafe character except the controls, from within emoji too."""
     if text.isascii() or compiled(_MAYBE_HIDDEN).search(text) is None:
         return text
     return compiled(_HIDDEN).sub("", text)
 
 
 def join_text(pieces: Iterable[str]) -> str:
-    """Join `pieces`; a character that was cut between its two surrogates is whole again."""
+    """Join `pieces`, and combine surrogates that were split between two of them."""
     return heal_surrogates("".join(pieces))
 
 
 def heal_surrogates(text: str) -> str:
-    """Make one character of each high surrogate with a low one behind it; lone ones stay."""
+    """Combine each high surrogate and the low one after it into a character; lone ones stay."""
     if text.isascii() or compiled(_SURROGATE_PAIR).search(text) is None:
         return text
     return compiled(_SURROGATE_PAIR).sub(_paired, text)
@@ -161,7 +160,7 @@ class Position(NamedTuple):
     utf16_column: int = 0
 
     def after(self, text: str) -> Position:
-        """Tell the place behind `text` that begins here, at the cost of `text` alone.
+        """Return the position after `text` that begins here, at the cost of `text` alone.
 
         The two halves of a surrogate pair must be in the same `text`, as `join_text` leaves them.
         """
@@ -186,6 +185,6 @@ _START = Position()
 
 
 def position(text: str, offset: int) -> Position:
-    """Return the place `offset` characters into `text`; outside of it means its nearer end."""
+    """Return the position at `offset` characters in `text`; an offset outside is clamped."""
     checked(text, str, "text")
     return _START.after(text[: max(checked(offset, int, "an offset"), 0)])

@@ -1,8 +1,8 @@
 """Handlers that let an agent read and write text files under one folder: the only I/O of a store.
 
 They answer `fs/read_text_file` and `fs/write_text_file` of ACP v1. A store has them only if the
-client asks for it, and names the root, see `handle_text_files`. A path that leads out of the root,
-by `..` or by a symbolic link, is refused.
+client registers them with a root, see `handle_text_files`. A path that leads out of the root,
+through `..` or a symbolic link, is refused.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _TextFiles:
         return {}
 
     def _path(self, params: dict[str, Any]) -> Path:
-        """Return the path that is meant, which is under the root with all links followed."""
+        """Return the requested path, which is under the root after all links are resolved."""
         given = params.get("path")
         if not isinstance(given, str) or "\0" in given or not os.path.isabs(given):
             raise HandlerError("path is not an absolute path", INVALID_PARAMS)

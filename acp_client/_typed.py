@@ -33,7 +33,7 @@ def decode_update(line: bytes) -> wire.UpdateMessage:
 
 
 def strict_decoder(kind: type[T]) -> Callable[[bytes], T]:
-    """Return what decodes a line as a whole. It raises one of `Refused`."""
+    """Return the decoder of a whole line. It raises one of `Refused`."""
     decode = msgspec.json.Decoder(kind, dec_hook=_hook).decode
 
     def decode_line(line: bytes) -> T:
@@ -46,7 +46,7 @@ def strict_decoder(kind: type[T]) -> Callable[[bytes], T]:
 
 @cache
 def _update_decoder() -> Callable[[bytes], wire.UpdateMessage]:
-    # It takes long to build, so it waits for a first line (benchmark "import").
+    # Built on first use, since that is slow (benchmark "import").
     return msgspec.json.Decoder(wire.UpdateMessage, dec_hook=_hook).decode
 
 
@@ -55,17 +55,17 @@ def convert(value: Any, kind: Any) -> Any:
     return msgspec.convert(value, kind, dec_hook=_hook)
 
 
-# --- Updates of variants that are not known ---
+# --- Updates of unknown variants ---
 
 V1_UPDATE_TAGS: Final = ("tool_call", "plan", "current_mode_update")
-"""Updates that only v1 has."""
+"""The tags of updates that only v1 has."""
 
 KNOWN_TAGS: Final = frozenset({*wire.UPDATE_TAGS, *V1_UPDATE_TAGS})
-"""Updates of any version: one of the wrong version is a problem, and goes down the ladder."""
+"""The tags of updates of any version: an update of the wrong version is a problem."""
 
 
 class UnknownUpdate(msgspec.Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
-    """The parameters of a `session/update` of a variant that is not known."""
+    """The parameters of a `session/update` of an unknown variant."""
 
     session_id: str
     update: wire.Unknown
@@ -83,7 +83,7 @@ def _unknown_decoder() -> Callable[[bytes], _UnknownMessage]:
 
 
 def decode_unknown(line: bytes) -> UnknownUpdate:
-    """Decode a line that holds a session update of a variant that is not known, and nothing else.
+    """Decode a line that holds a session update of an unknown variant, and no other line.
 
     Only the tag of such an update has to be checked, so agents that stream updates of their own
     do not need the lenient path, which returns the same. Raises one of `Refused`.

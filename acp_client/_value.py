@@ -1,7 +1,7 @@
-"""How values show themselves: `short_repr`, and `Value`, the base of the frozen attrs classes.
+"""Short representations of values, and `Value`, the base of the frozen attrs classes.
 
-A session may hold megabytes, and a debugger or a REPL shows whatever is in a variable. So a value
-shows its class and the fields that say something, each in short.
+A session may hold megabytes, and a debugger or a REPL shows the values of variables. So a value
+shows its class and its non-empty fields, each shortened.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import attrs
 from msgspec import Struct
 
 _LONGEST: Final = 300
-"""Characters of a whole value; one more field may come before that is noticed."""
+"""The length, in characters, of a whole value; one more field may exceed it."""
 
 _LONGEST_FIELD: Final = 80
 _LONGEST_TEXT: Final = 40
 
 
 def short_repr(self: Any) -> str:
-    """Return the class of a value and its fields, in short, without the empty ones."""
+    """Return the class of a value and its non-empty fields, shortened."""
     return f"{type(self).__name__}({_joined(_fields(self), _LONGEST)})"
 
 
 def short_items(value: Any) -> str:
-    """Return the class of a sequence and its first items, in short; if cut, how many there are."""
+    """Return the class of a sequence and its first items, shortened; if cut, with their number."""
     items = _joined(map(_short, value), _LONGEST)
     count = f", {len(value)} in all" if items.endswith("...") else ""
     return f"{type(value).__name__}([{items}]{count})"
@@ -78,7 +78,7 @@ def _short(field: Any) -> str:
 
 
 class Value:
-    """What these classes have in common: one `repr`, and weak references."""
+    """The base of the frozen attrs classes: one `repr`, and weak references."""
 
     __slots__ = ("__weakref__",)
 

@@ -52,7 +52,7 @@ class VersionedConnection:
         self, protocol: str | None = None, open_requests: int = DEFAULT_LIMITS.open_requests
     ) -> None:
         if protocol is not None and protocol not in PROTOCOLS:
-            raise InvalidValueError(f"{protocol!r} is no protocol: it must be 'v1' or 'v2'")
+            raise InvalidValueError(f"{protocol!r} is not a protocol: it must be 'v1' or 'v2'")
         self._client_requests = ClientRequests()
         self._agent_requests = AgentRequests(open_requests)
         self._conversation = Conversation(self._client_requests, self._agent_requests)

@@ -206,5 +206,6 @@ def _print_closing(page: Page, played: _Played) -> None:
         problem_counts=played.store.problem_counts,
         passed_over=played.recording.passed_over,
         torn=played.recording.torn,
+        refused=played.store.connection.errors,
     )
     page.write(closing_lines(closing, page.layout))

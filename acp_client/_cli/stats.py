@@ -10,6 +10,7 @@ import attrs
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from .._connection import connection_document
 from .._json import NotJson, TooDeep, parse
 from .._recordings import Feeder, Frame, Recording
 from .._store import Store
@@ -115,6 +116,7 @@ class Report:
             "torn": self.recording.torn,
             "updates": dict(counted.updates.most_common()),
             "sessions": [self._session(session_id) for session_id in self.store.sessions],
+            "errors": connection_document(self.store.connection)["errors"],
             "problems": dict(self.store.problem_counts),
             "seconds": counted.seconds,
             "reducing": {

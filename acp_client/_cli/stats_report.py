@@ -10,7 +10,7 @@ from typing import Any, Final
 from .contents import size_words
 from .layout import Layout, Span, one_line, paragraph
 from .stats import KINDS, Report
-from .transcript import counted
+from .transcript import counted, refused_words
 
 _LABEL: Final = 12
 
@@ -27,6 +27,7 @@ def report_lines(report: Report, layout: Layout) -> list[Span]:
         ("Sent", [_kinds(report.statistics.sent, layout)]),
         ("Updates", _table(report.statistics.updates.most_common())),
         ("Sessions", _sessions(report, layout)),
+        ("Refused", map(refused_words, report.store.connection.errors)),
         ("Problems", _problems(report)),
         ("Reduced", [_rate(report, layout)]),
     ]

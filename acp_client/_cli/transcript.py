@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from .._connection import FailedRequest
 from .._errors import Problem, ProblemKind
 from .._snapshot import Snapshot
 from .._widths import display_width
@@ -63,17 +64,20 @@ class Closing:
     problem_counts: dict[ProblemKind, int]
     passed_over: int = 0
     torn: bool = False
+    refused: Sequence[FailedRequest] = ()
 
 
 def closing_lines(closing: Closing, layout: Layout) -> list[Span]:
-    """Show the problems, a few of many unless the layout is full, and the closing line."""
+    """Show the refused requests, the problems (a few unless full), and the closing line."""
     spans: list[Span] = [NEWLINE]
+    for failed in closing.refused:
+        spans += paragraph([("refused ", "bad"), (refused_words(failed), "")], layout, first="")
     shown = closing.problems if layout.full else closing.problems[:_MOST_PROBLEMS]
     for problem in shown:
         spans += _problem(problem, layout)
     if more := sum(closing.problem_counts.values()) - len(shown):
         spans += line((f"… {more:,} more problems, --full shows them", "faint"))
-    if shown:
+    if shown or closing.refused:
         spans.append(NEWLINE)
     style = "warning" if closing.problems or closing.torn else "faint"
     return spans + paragraph([(_closing_words(closing, layout), style)], layout, first="", rest="")
@@ -85,6 +89,12 @@ def _problem(problem: Problem, layout: Layout) -> list[Span]:
     dot = (f" {layout.glyphs.dot} ", "faint")
     words = [(line_number, "faint"), dot, (problem.kind, "warning"), dot, (told, "")]
     return paragraph(words, layout, first="")
+
+
+def refused_words(failed: FailedRequest) -> str:
+    """Say which request the agent refused, and why."""
+    method = failed.method or "a request not in the recording"
+    return one_line(f"{method}: {failed.error.message} ({failed.error.code})")
 
 
 def _closing_words(closing: Closing, layout: Layout) -> str:

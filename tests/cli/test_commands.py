@@ -243,6 +243,17 @@ def test_problems_are_listed_and_counted() -> None:
     assert "… 31 more problems, --full shows them" in rows
 
 
+def test_a_refused_request_is_shown() -> None:
+    """The transcript and the statistics name what the agent refused, without any session too."""
+    sent = b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}\n'
+    answer = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Log in first"}}\n'
+    refused = "session/new: Log in first (-32000)"
+    assert f"refused {refused}\n" in printed("replay", data=sent + answer)
+    assert re.search(rf"Refused +{re.escape(refused)}\n", printed("stats", data=sent + answer))
+    errors = json.loads(printed("stats", "--json", data=sent + answer))["errors"]
+    assert [error["method"] for error in errors] == ["session/new"]
+
+
 def test_an_empty_recording_is_one() -> None:
     """Nothing was said in it."""
     assert printed("replay", data=b"") == "\n0 messages · 0 sessions · no problems\n"
@@ -292,6 +303,9 @@ def test_a_recording_is_counted() -> None:
         "passedOver": 0,
         "torn": False,
         "sessions": [{"sessionId": "sess_tidydates", "entries": 25, "updates": 340}],
+        "errors": [
+            {"method": "session/prompt", "code": -32000, "message": "The session is stopping"}
+        ],
         "problems": dict.fromkeys(acp_client._errors.PROBLEM_KINDS, 0),
         "seconds": (max(stamps) - min(stamps)) / 1000,
     }

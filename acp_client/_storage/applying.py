@@ -94,6 +94,7 @@ _EMPTY: Final[Document] = {
     "locations": [],
     "droppedBytes": 0,
     "elicitations": [],
+    "cancelRequested": False,
     "cancelling": False,
 }
 """Values other than `null` with which a field is left out."""

@@ -19,6 +19,8 @@ from acp_client import (
     Limits,
     Snapshot,
     Store,
+    ToolCallCancelRefused,
+    ToolCallCancelSent,
     apply,
     apply_all,
     apply_changes,
@@ -26,6 +28,7 @@ from acp_client import (
     change_to_document,
     changes,
     to_document,
+    wire,
 )
 from acp_client._storage.applying import _APPLY
 from acp_client._storage.change_documents import _NAMES
@@ -80,6 +83,16 @@ def test_a_rich_session_is_followed() -> None:
         written = json.dumps([change_to_document(step) for step in changes(old, new)])
         assert tuple(map(change_from_document, json.loads(written))) == changes(old, new)
         old = new
+
+
+def test_a_cancel_request_that_is_withdrawn_leaves_the_document() -> None:
+    """A tool call that is no longer asked to stop has no `cancelRequested`."""
+    started = wire.ToolCallUpdate("t", title="Run", status="in_progress")
+    call = apply(EMPTY, started)
+    asked = apply(call, ToolCallCancelSent("t"))
+    refused = apply(asked, ToolCallCancelRefused("t"))
+    assert_applied(call, asked)
+    assert_applied(asked, refused)
 
 
 def test_every_change_is_written_and_applied() -> None:

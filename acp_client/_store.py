@@ -153,7 +153,9 @@ class Store(Batches, ClientCalls):
         from ._memory import memory_of
 
         with self._turn():
-            return memory_of([self._sessions, self._subscriptions, self])
+            return memory_of(
+                [self._sessions, self._subscriptions, *self._subscriptions.readers(), self]
+            )
 
     @property
     def agent(self) -> wire.InitializeResponse | None:

@@ -31,7 +31,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
+from itertools import chain, count
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar
 from weakref import ref
@@ -266,6 +266,11 @@ class Subscriptions:
             if delivery.is_visible:
                 prepared.calls.append((subscriber, delivery))
         prepared.offers.extend((reader, step) for reader in readers)
+
+    def readers(self) -> list[Reader]:
+        """Return all readers that something refers to, in no order that means something."""
+        finders = chain.from_iterable(self._readers.values())
+        return [reader for find in finders if (reader := find()) is not None]
 
     def _alive(self, session_id: str) -> list[Reader]:
         """Return the readers of a session, and drop those that nothing refers to any more."""

@@ -17,7 +17,7 @@ LOCKED := $(if $(shell command -v flock 2>/dev/null),flock Makefile)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check every-python lint types coverage bench fuzz recordings docs clean
+.PHONY: help demo test check long exhaustive every-python lint types coverage bench fuzz recordings docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -26,9 +26,15 @@ demo: .venv/with-cli ## replay a recorded coding session on the command line
 	@$(BIN)/acp-client replay examples/recordings/coding-session.ndjson $(ARGS)
 
 test: .venv/with-dev ## run the tests that a developer waits for, in less than a minute
-	@$(BIN)/python -m pytest -n auto -m "not long" $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not long and not exhaustive" $(ARGS)
 
 check: lint types docs every-python test ## run every check: style, types, documentation, all tests on every Python, and last `make test`
+
+long: .venv/with-dev ## run the long tests: interrupts, threads, memory, faults, fuzz, examples, benchmarks
+	@$(BIN)/python -m pytest -m "long and not exhaustive" $(ARGS)
+
+exhaustive: .venv/with-dev ## try every order of the enumerated steps, which takes hours
+	@$(BIN)/python -m pytest -m exhaustive $(ARGS)
 
 every-python: .venv/with-dev ## build the wheel and test it on every Python from 3.11 that this machine has
 	@bash .ci/every-python

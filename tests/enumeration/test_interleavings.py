@@ -61,7 +61,7 @@ def test_some_orders(
     record_property(f"sequences {kind.__name__} {protocol}, a slice", len(sequences))
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.timeout(7_200)
 @pytest.mark.parametrize("cast", CASTS)
 @pytest.mark.parametrize("protocol", ["v2", "v1"])

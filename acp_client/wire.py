@@ -1635,7 +1635,7 @@ class Batch(tuple[Notification | Request | Response | UnidentifiedError, ...]):
 Message: TypeAlias = Notification | Request | Response | UnidentifiedError | Batch
 
 
-_KEPT: Final = (Json, JsonObject, Unknown, UnknownStateUpdate)
+_KEPT: Final = (Json, JsonObject, RequestedSchema, Unknown, UnknownStateUpdate)
 
 
 def to_builtins(value: Any) -> Any:

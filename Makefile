@@ -56,7 +56,7 @@ coverage: .venv/with-dev ## run the tests and check their branch coverage
 bench: .venv/with-bench ## measure speed and memory against their budgets
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-fuzz: .venv/with-fuzz ## try inputs that nobody thought of, SECONDS for each target and engine; findings become tests
+fuzz: .venv/with-fuzz ## try random inputs, SECONDS for each target and engine; findings become tests
 	@cd tests && ../$(BIN)/python -m fuzz --seconds $(SECONDS) $(ARGS)
 
 docs: .venv/with-docs ## build the documentation; a warning is an error

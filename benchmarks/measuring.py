@@ -36,7 +36,7 @@ class Budget:
     at_least: bool = False
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value is within the budget."""
+        """Return whether a value is within the budget."""
         return value >= self.limit if self.at_least else value <= self.limit
 
 
@@ -164,7 +164,7 @@ def interleaved(runs: Mapping[str, Run], rounds: int) -> dict[str, list[float]]:
 
 
 def interleaved_clocks(clocks: Mapping[str, Clock], rounds: int) -> dict[str, list[float]]:
-    """Ask in turn, round by round, what tells the seconds of a run of its own."""
+    """Call clocks in turn, round by round; each returns the seconds of a run of its own."""
     for clock in clocks.values():
         clock()
     seconds: dict[str, list[float]] = {name: [] for name in clocks}
@@ -180,7 +180,7 @@ def ratios(seconds: Seconds, subject: str, baseline: str) -> tuple[float, ...]:
 
 
 def each(seconds: Sequence[float], count: int) -> str:
-    """Tell what one of `count` took, by the median."""
+    """Return what one of `count` took, by the median."""
     return duration(statistics.median(seconds) / count)
 
 
@@ -193,7 +193,7 @@ def duration(seconds: float) -> str:
 
 
 def compared(seconds: Seconds, subject: str, baseline: str, count: int) -> str:
-    """Tell what one of `count` took of the subject and of the baseline."""
+    """Return what one of `count` took, for the subject and for the baseline."""
     return f"{each(seconds[subject], count)} : {each(seconds[baseline], count)}"
 
 

@@ -25,7 +25,7 @@ from benchmarks.measuring import (
 _SUBJECT: Final = "import acp_client"
 _BASELINE: Final = "import msgspec, attrs"
 _CLOCKS: Final = {"": Budget(1.4), ", with the start of Python": None}
-"""What a process tells: the seconds of the import, and those since its start."""
+"""What a process prints: the seconds of the import, and those since its start."""
 
 _TIMED: Final = "from time import process_time as t; a = t(); {}; b = t(); print(b - a, b)"
 

@@ -1,7 +1,7 @@
 """Seeded streams of an agent's lines, made on demand, so that a long session needs no memory.
 
 All text is the words of one sentence in some order: here and there with a line break, a quotation
-mark or a character beyond ASCII, as in what agents write. The same arguments always give the same
+mark or a character beyond ASCII, as in what agents write. The same arguments always make the same
 bytes. A stream is an iterator of lines without their line feeds; `joined` and `cut` make reads of
 them.
 """

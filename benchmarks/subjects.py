@@ -49,7 +49,7 @@ def _read_changes(delivery: Delivery) -> None:
 
 
 def _do_nothing(*_: object) -> None:
-    """Take what a subscriber is told."""
+    """Take what a subscriber receives."""
 
 
 def need_subscriptions() -> None:

@@ -98,7 +98,7 @@ class Screens:
         self._seconds = MOST_SECONDS
 
     def draw(self, delivery: acp_client.Delivery) -> None:
-        """Do what changes tell of terminals."""
+        """Apply the changes that concern terminals."""
         session = delivery.session_id
         for change in delivery.changes:
             match change:
@@ -115,7 +115,7 @@ class Screens:
                     self._resize(session, delivery.new.terminals[change.place])
 
     def text(self, session: str, terminal: acp_client.Terminal) -> str:
-        """Give a line that says what a terminal is, and what it shows, safe to print."""
+        """Return a line that says what a terminal is, and what it shows, safe to print."""
         about, shown = "not emulated: this is its transcript", terminal.text
         if screen := self._screens.get((session, terminal.terminal_id)):
             about, shown = f"{screen.columns} x {screen.lines}", screen.text

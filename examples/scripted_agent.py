@@ -11,7 +11,7 @@ Its two sides are played differently:
   get the ids under which the client has asked. What follows the answer to a permission request
   waits until the client has given one, whatever it is.
 
-A `session/cancel` ends the work in hand: open requests are answered, the session is reported idle,
+A `session/cancel` ends the current work: open requests are answered, the session is reported idle,
 and the recording goes on at its next prompt. Where a cancel is recorded, what follows is played
 once it has come, or the permission request that is open then was answered instead.
 """

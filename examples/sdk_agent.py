@@ -1,4 +1,4 @@
-"""An agent made with the official Python SDK: it speaks ACP v1 and repeats what it is told.
+"""An agent made with the official Python SDK: it speaks ACP v1 and repeats each prompt.
 
 `python sdk_agent.py` talks over standard input and output; clients start it.
 """

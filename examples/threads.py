@@ -8,7 +8,7 @@ agent does, Ctrl-D ends the conversation. To try it without an agent, from the r
 
 Four threads, each with one job:
 
-- *read* takes what the agent writes and gives it to the store;
+- *read* passes what the agent writes to the store;
 - *write* writes what the store has queued, so that no other thread ever waits for the agent;
 - *draw* takes steps from a reader, at its own pace, and prints them;
 - the main thread waits for the user.
@@ -230,7 +230,7 @@ HANDLERS: dict[type, Callable[[Printer, Any], None]] = {
 
 
 def draw(reader: acp_client.Reader) -> None:
-    """Draw until the agent has ended, at most so many times a second but for what is urgent."""
+    """Draw until the agent has ended, at most so many times a second unless a change is urgent."""
     printer = Printer()
     while reader.wait():
         reader.wait(1 / PICTURES_A_SECOND, urgent=True)

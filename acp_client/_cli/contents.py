@@ -84,7 +84,7 @@ def output_lines(value: Json, layout: Layout) -> list[Span]:
 
 
 def _spaced(text: bytes) -> bytes:
-    """Put blanks into JSON, where lines can be broken, unless nobody could read it anyway."""
+    """Put blanks into JSON, where lines can be broken, unless it nests too deeply to be legible."""
     if nests_deeper(text, _LEGIBLE_DEPTH):
         return text
     try:
@@ -134,7 +134,7 @@ _BLOCKS: Final[dict[type, Callable[[Any, Layout], list[Span]]]] = {
 
 
 def block_lines(block: wire.ContentBlock, layout: Layout) -> list[Span]:
-    """Show a content block that is no text."""
+    """Show a content block that is not text."""
     show = _BLOCKS.get(type(block))
     if show is not None:
         return show(block, layout)
@@ -229,7 +229,7 @@ def _ending(status: wire.TerminalExitStatus | None) -> tuple[str, str]:
 
 
 def shows_nothing(items: Sequence[wire.ToolCallContent], snapshot: Snapshot) -> bool:
-    """Tell whether content consists of terminals alone of which nothing is known."""
+    """Return whether content consists of terminals alone of which nothing is known."""
     terminals = [item.terminal_id for item in items if isinstance(item, wire.Terminal)]
     known = any(snapshot.terminals.get(terminal_id) for terminal_id in terminals)
     return len(terminals) == len(items) and not known

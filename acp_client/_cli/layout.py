@@ -165,7 +165,7 @@ class Page:
 
 
 def _environment() -> dict[str, str]:
-    """Give the environment without sizes that are none: Rich prints nothing then, or fails."""
+    """Return the environment without invalid sizes, for which Rich prints nothing or fails."""
     environment = dict(os.environ)
     for name in ("COLUMNS", "LINES"):
         if not _SIZE.fullmatch(environment.get(name, "")):
@@ -353,7 +353,7 @@ def _quoted(lines: Iterable[str], layout: Layout, styles: Sequence[tuple[str, st
 
 
 def _shortened(text: str, layout: Layout) -> str:
-    """Cut a line that nobody would read."""
+    """Shorten a line that is too long to read."""
     if layout.full or len(text) <= _LONGEST_LINE:
         return text
     return f"{text[:_LONGEST_LINE]}… ({len(text) - _LONGEST_LINE} more characters)"

@@ -220,14 +220,14 @@ class _View:
 
 
 def _is_settled(entry: Entry) -> bool:
-    """Tell whether the agent has reported the end of an entry; our cancel mark is not its word."""
+    """Return whether the agent has reported the end of an entry; our cancel mark does not count."""
     if isinstance(entry, ToolCall):
         return entry.reported_status in FINISHED
     return _has_ended(entry)
 
 
 def _has_ended(entry: Entry) -> bool:
-    """Tell whether an entry is at its end, as far as is known."""
+    """Return whether an entry is at its end, as far as is known."""
     match entry:
         case ToolCall():
             return entry.is_finished

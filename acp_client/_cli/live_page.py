@@ -32,7 +32,7 @@ class Talk:
     labelled: bool = False
 
     def is_of(self, snapshot: Snapshot, key: Hashable) -> bool:
-        """Tell whether this is the message of a session with a key."""
+        """Return whether this is the message of a session with a key."""
         return (self.snapshot.session_id, self.key) == (snapshot.session_id, key)
 
 
@@ -47,12 +47,12 @@ class Roll:
         self._before: list[Span] = []
 
     def is_free(self, snapshot: Snapshot) -> bool:
-        """Tell whether no message of another session is being printed."""
+        """Return whether no message of another session is being printed."""
         talk = self._talk
         return talk is None or talk.snapshot.session_id == snapshot.session_id
 
     def repeats(self, spans: list[Span]) -> bool:
-        """Tell whether exactly this was printed last."""
+        """Return whether exactly this was printed last."""
         return self._talk is None and self._before == spans
 
     def begin(self, snapshot: Snapshot, spans: list[Span]) -> None:

@@ -154,7 +154,7 @@ def redact_command(
     Replaced are the values of headers and environments, what a login carries, what a user entered
     into a form, values whose name says that they are secret, the usual tokens and keys, and what
     you name: also where a secret is cut by chunks, or encoded in base64. The state stays the same
-    but for these values. Read the result before you publish it.
+    except for these values. Read the result before you publish it.
 
     \b
     Examples:

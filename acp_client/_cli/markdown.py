@@ -4,9 +4,9 @@ Nothing is taken away or rearranged: a transcript is for reading what was said, 
 agents write Markdown that reads well as it is. Headings, `code` and **strong** words get a style,
 list items hang, fenced code and tables keep their lines.
 
-`Prose` takes text in pieces and gives out what can be shown of it: whole lines, and of the line
-that goes on its whole words. Together that is what the text at once would give. Blank lines wait
-for something behind them, so there are none at the end.
+`Prose` takes text in pieces and returns what can be shown of it: whole lines, and the whole words
+of the unfinished line. Joined, the results equal those for the text in one piece. Blank lines wait
+for the text after them, so there are none at the end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Prose:
         self._fenced = False
 
     def feed(self, text: str) -> list[Span]:
-        """Take more text; give what can be shown now."""
+        """Take more text; return what can be shown now."""
         *lines, self._pending = heal_surrogates(self._pending + text).split("\n")
         spans: list[Span] = []
         for ended in lines:
@@ -50,12 +50,12 @@ class Prose:
         return spans + self._whole_words()
 
     def finish(self) -> list[Span]:
-        """Give the rest of the line that has not ended, as if it had."""
+        """End the unfinished line and return the rest of it."""
         pending, self._pending = self._pending, ""
         return self._line(pending) if pending else []
 
     def _line(self, text: str) -> list[Span]:
-        """Give what was not given yet of a line."""
+        """Return the part of a line that was not returned yet."""
         if not text.strip():
             self._blank += 1
             return []
@@ -66,7 +66,7 @@ class Prose:
         return before + rest
 
     def _whole_words(self) -> list[Span]:
-        """Give what can be given of the line that goes on."""
+        """Return the new whole words of the unfinished line."""
         words = self._pending.rsplit(None, 1)
         is_open = bool(words) and self._pending.endswith(words[-1])
         whole = self._pending[: -len(words[-1])] if is_open else self._pending
@@ -79,7 +79,7 @@ class Prose:
         return before + rest
 
     def _begin(self) -> list[Span]:
-        """Give the blank lines that waited."""
+        """Return the blank lines that waited."""
         blank, self._blank = self._blank, 0
         begun, self._begun = self._begun, True
         return [NEWLINE] * blank if begun else []
@@ -119,14 +119,14 @@ class Prose:
 
 
 class Speech:
-    """The content blocks of a message that come in pieces: prose, and what is no text."""
+    """The content blocks of a message that come in pieces: prose, and blocks that are not text."""
 
     def __init__(self, layout: Layout, style: str = "") -> None:
         self._layout = layout
         self._prose = Prose(layout, style)
 
     def feed(self, blocks: Iterable[ContentBlock]) -> list[Span]:
-        """Take more blocks; give what can be shown now."""
+        """Take more blocks; return what can be shown now."""
         spans: list[Span] = []
         text: list[str] = []
         for block in blocks:
@@ -139,7 +139,7 @@ class Speech:
         return spans + self._prose.feed("".join(text))
 
     def finish(self) -> list[Span]:
-        """Give the rest of the text."""
+        """Return the rest of the text."""
         return self._prose.finish()
 
 

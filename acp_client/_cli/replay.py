@@ -172,13 +172,13 @@ class Pace:
             time.sleep(max(0.0, self._due - time.monotonic()))
 
     def excuse(self) -> None:
-        """Tell that there was nothing to go by, if so."""
+        """Report that the recording has no times, if so."""
         if self._speed is not None and self._last is None:
             click.echo("acp-client: the recording tells no times, so it was not slowed", err=True)
 
 
 def _chosen(store: Store, session: str | None) -> list[Snapshot]:
-    """Give the snapshots to show. Raises `Failure` for a session that is not there."""
+    """Return the snapshots to show. Raises `Failure` for a session that is not there."""
     if session is not None and session not in store.sessions:
         known = ", ".join(store.sessions) or "none"
         raise Failure(f"no session {session!r} in the recording; it has: {known}")

@@ -111,7 +111,7 @@ def plan_sections(snapshot: Snapshot, layout: Layout) -> list[Section]:
 
 
 def plan_section(plan: wire.PlanUpdateContent, layout: Layout, *, named: bool = False) -> Section:
-    """Show a plan, with its id if it is to be told from others."""
+    """Show a plan, with its id if there are several."""
     name = f" {layout.glyphs.dot} {one_line(plan_key(plan))}" if named else ""
     spans = line(("Plan", "strong"), (name, "faint"))
     match plan:
@@ -217,7 +217,7 @@ _ROWS: Final[tuple[tuple[str, Callable[[Snapshot, Layout], str]], ...]] = (
 
 
 def table_section(snapshot: Snapshot, layout: Layout) -> Section:
-    """Show the state and what else a few words tell of a session."""
+    """Show the state and the other short facts of a session."""
     spans: list[Span] = []
     for label, words in _ROWS:
         if text := words(snapshot, layout):

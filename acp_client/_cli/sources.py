@@ -66,7 +66,7 @@ class Moment(click.ParamType[Stop]):
 
 
 class Source:
-    """A stream of bytes that counts them and tells before it reads."""
+    """A stream that counts its bytes and calls `before_read` before each read."""
 
     def __init__(self, name: str, file: BinaryIO, *, follows: bool = False) -> None:
         self.name = name
@@ -78,7 +78,7 @@ class Source:
         self._follows = follows and name != STANDARD_INPUT and self._may_grow()
 
     def _may_grow(self) -> bool:
-        """Tell whether there may be more behind the end: a pipe has one that is final."""
+        """Return whether there may be more behind the end: a pipe has one that is final."""
         return stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
 
     @property
@@ -89,7 +89,7 @@ class Source:
         return os.fstat(self._file.fileno()).st_size or None
 
     def is_file(self, other: str | int) -> bool:
-        """Tell whether a path or a descriptor leads to the file that is read."""
+        """Return whether a path or a descriptor leads to the file that is read."""
         try:
             here, there = os.fstat(self._file.fileno()), os.stat(other)
         except OSError:  # it is not there, or no file of the system's
@@ -116,7 +116,7 @@ class Source:
         return data
 
     def _is_over(self) -> bool:
-        """Tell whether the file was cut short, or another one has its name now."""
+        """Return whether the file was cut short, or another one has its name now."""
         here = os.fstat(self._file.fileno())
         try:
             there = os.stat(self.name)
@@ -127,9 +127,9 @@ class Source:
 
 
 def _gives_back(file: os.stat_result) -> bool:
-    """Tell whether a file gives what is written to it: a terminal and a socket give other things.
+    """Return whether reading a file returns what was written to it, unlike a terminal or a socket.
 
-    Some systems know no pipe from another, and give them all the number 0.
+    Some systems do not distinguish pipes, and number all of them 0.
     """
     mode = file.st_mode
     return file.st_ino != 0 and not stat.S_ISCHR(mode) and not stat.S_ISSOCK(mode)
@@ -177,7 +177,7 @@ def reason(error: OSError) -> str:
 
 
 def recording_of(source: Source, format_name: str | None) -> Recording:
-    """Read a source as a recording. Raises `Failure` for what is none."""
+    """Read a source as a recording. Raises `Failure` for anything else."""
     try:
         return read_recording(cast("BinaryIO", source), format=format_name)
     except RecordingError as error:
@@ -185,7 +185,7 @@ def recording_of(source: Source, format_name: str | None) -> Recording:
 
 
 class Progress:
-    """One line on a terminal that tells how far reading has come, once it takes long."""
+    """One line on a terminal that shows how far reading has come, once it takes long."""
 
     def __init__(self, source: Source, stream: TextIO) -> None:
         self._source = source

@@ -90,7 +90,7 @@ class Statistics:
 
 @attrs.frozen
 class Report:
-    """What `acp-client stats` tells."""
+    """What `acp-client stats` reports."""
 
     recording: Recording
     statistics: Statistics
@@ -99,7 +99,7 @@ class Report:
     file_bytes: int
 
     def document(self) -> dict[str, Any]:
-        """Give the report as what `--json` prints."""
+        """Return the report as `--json` prints it."""
         counted = self.statistics
         return {
             "format": self.recording.format,
@@ -134,12 +134,12 @@ class Report:
         }
 
     def per_second(self, count: int) -> float | None:
-        """Tell the rate at which so much was reduced; none of nothing."""
+        """Return how much was reduced per second; `None` if nothing was timed."""
         return count / self.feeder.seconds if self.feeder.seconds else None
 
 
 def _messages(data: bytes) -> Iterable[Any]:
-    """Give the messages of a line, one unless it is a batch; `None` for what is no JSON."""
+    """Return the messages of a line, one unless it is a batch; `None` stands for invalid JSON."""
     try:
         value = parse(data)
     except (NotJson, TooDeep):

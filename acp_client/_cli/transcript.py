@@ -33,7 +33,7 @@ def print_transcript(page: Page, snapshots: Sequence[Snapshot]) -> None:
 
 
 def gap(before: Sequence[Span], lines: Sequence[Span]) -> list[Span]:
-    """Give the blank line between two entries; entries of one line each stand together."""
+    """Return the blank line between two entries; entries of one line each stand together."""
     short = before and before.count(NEWLINE) == lines.count(NEWLINE) == 1
     return [] if short else [NEWLINE]
 

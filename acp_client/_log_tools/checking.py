@@ -1,6 +1,6 @@
 """What an agent or a client did against the protocol, from a recording alone.
 
-The recording is read twice: a store reduces it, which tells the version and what cannot be decoded,
+The recording is read twice: a store reduces it, which finds the version and what cannot be decoded,
 and then every message goes through the rules of that version, which are rows of one table.
 """
 

@@ -214,7 +214,7 @@ def _family(update: Fields) -> str:
 
 
 def _is_chunk(update: Fields) -> bool:
-    """Tell whether an update is a chunk of one whole block."""
+    """Return whether an update is a chunk of one whole block."""
     content = update.get("content")
     kind = update.get("sessionUpdate")
     return kind in _CHUNKS and isinstance(content, dict) and isinstance(content.get("type"), str)

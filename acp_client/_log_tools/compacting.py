@@ -3,7 +3,7 @@
 The frames are spooled while a store reduces them, because only at the end is it known which
 version of the protocol they are in. Then `compact_v2` or `compact_v1` rewrites them, and a second
 store reduces the result. Should its documents differ from those of the original, the original is
-returned: the law that a compacted log gives the same documents does not rest on the rewriting.
+returned: the law that a compacted log leads to the same documents does not rest on the rewriting.
 """
 
 from __future__ import annotations

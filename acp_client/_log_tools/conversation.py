@@ -49,7 +49,7 @@ class Said:
 
     @property
     def key(self) -> str:
-        """What tells ids apart: `1.0` is `1`, and `"1"` is not."""
+        """The id in a form that compares as ids do: `1.0` equals `1`, and `"1"` does not."""
         value = self.message.get("id")
         whole = isinstance(value, float) and value.is_integer()
         return repr(int(value) if whole else value)  # type: ignore[arg-type]  # a float
@@ -78,7 +78,7 @@ class Said:
 
     @property
     def update(self) -> dict[str, Any]:
-        """The session update that it brings; empty if it is none."""
+        """The session update in the message; empty for any other message."""
         found = at(self.message, "params", "update") if self.method == "session/update" else None
         return found if isinstance(found, dict) else {}
 

@@ -17,7 +17,7 @@ def state_hash(state: Snapshot | Mapping[str, Snapshot]) -> str:
 
     The document is written as ASCII JSON with sorted keys, so the order in which an agent wrote
     keys does not count, and neither does the version of Python or of a library. Two states with one
-    document have one hash. Raises `InvalidValueError` for what is no snapshot.
+    document have one hash. Raises `InvalidValueError` for any other value.
     """
     snapshots = state.values() if isinstance(state, Mapping) else (state,)
     documents = [parse(encode(raw_document(snapshot)), deepest=None) for snapshot in snapshots]

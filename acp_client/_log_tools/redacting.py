@@ -4,8 +4,8 @@ The frames are spooled and read three times: to learn which values are secrets b
 find every secret by what it looks like, and to write. A secret that is a whole leaf by its place
 becomes `[redacted]`. One that is found in a text becomes a mask of its own length, with a number
 that is the same wherever the same secret stands; so texts keep their lengths, ids stay ids that
-differ, and a text cut into chunks says the same as the whole one. Every message is written anew:
-what a reader would not see (a duplicate key, an escape) is not there.
+differ, and a text cut into chunks says the same as the whole one. Every message is serialized
+again, so what a reader would not see (a duplicate key, an escape) is dropped.
 """
 
 from __future__ import annotations

@@ -63,9 +63,9 @@ FindIn: TypeAlias = Callable[[Said, Books], Violations]
 
 
 def is_absolute(path: Any) -> bool:
-    """Return whether a path is absolute on the machine of some agent; what is no text is not ours.
+    """Return whether a path is absolute on some system, POSIX or Windows.
 
-    A URI is not a path.
+    A URI is not a path. A value that is not text is not judged here.
     """
     if not isinstance(path, str):
         return True
@@ -74,5 +74,5 @@ def is_absolute(path: Any) -> bool:
 
 
 def is_custom(name: Any) -> bool:
-    """Return whether a name is one of those that anybody may use, which begin with `_`."""
+    """Return whether a name is custom: it begins with `_`."""
     return isinstance(name, str) and name.startswith("_")

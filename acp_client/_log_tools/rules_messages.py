@@ -108,7 +108,7 @@ def reused_id(said: Said, books: Books) -> Violations:
 
 
 def null_id(said: Said, books: Books) -> Violations:
-    """Find a request that nobody can answer by its id."""
+    """Find a request whose id is null, so that it cannot be answered."""
     if said.message.get("id") is None:
         yield ".id", "a request with the id null cannot be answered"
 

@@ -37,7 +37,7 @@ def new_with_old_id(said: Said, books: Books) -> Violations:
 
 
 def unknown_session(said: Said, books: Books) -> Violations:
-    """Find an update of a session that nobody opened."""
+    """Find an update of a session that was not opened."""
     if not books.complete or books.session(said.session_id).opened:
         return
     is_opening = books.waits_for("session/new") or books.waits_for("session/fork")

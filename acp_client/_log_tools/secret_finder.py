@@ -240,7 +240,7 @@ class Finder:
         mask: str,
         rule: str,
     ) -> None:
-        """Give each piece its part of a mask; a secret inside of one text leaf is done already."""
+        """Assign each piece its part of a mask; secrets inside one text leaf are masked already."""
         for start, end in units:
             while start < end:
                 index = bisect_right(ends, start)

@@ -1,4 +1,4 @@
-"""What a secret looks like: shapes that are known, names that say so, and what the user gives.
+"""What a secret looks like: shapes that are known, names that say so, and what the user passes.
 
 A pattern that has a group named `secret` covers that group alone. A secret that is given as text is
 looked for in the ways in which tools write text down: as it is, escaped in JSON once or twice,
@@ -95,7 +95,7 @@ def names_a_secret(name: str) -> bool:
 def given_patterns(
     patterns: Iterable[str | re.Pattern[str]], secrets: Iterable[str]
 ) -> list[Pattern]:
-    """Compile what the user gives. Raises `InvalidValueError` for what is not a pattern."""
+    """Compile what the user passes. Raises `InvalidValueError` for an invalid pattern."""
     made = [Pattern(f"pattern {place}", _compiled(one)) for place, one in enumerate(patterns, 1)]
     return [*made, *(literal(f"secret {place}", one) for place, one in enumerate(secrets, 1))]
 

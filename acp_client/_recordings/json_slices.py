@@ -44,7 +44,7 @@ def members(data: bytes) -> Members:
 
 
 def members_if_any(data: bytes) -> Members:
-    """Slice an object; give no members if it is none."""
+    """Slice an object; return no members for any other value."""
     try:
         return members(data)
     except NotJson:
@@ -60,7 +60,7 @@ def elements(data: bytes) -> list[msgspec.Raw]:
 
 
 def string(data: bytes) -> str:
-    """Give the value of a JSON string; invalid UTF-8 becomes U+FFFD."""
+    """Return the value of a JSON string; invalid UTF-8 becomes U+FFFD."""
     found = value(data)
     if not isinstance(found, str):
         raise NotJson("a string was expected")
@@ -91,7 +91,7 @@ def trim(data: bytes) -> bytes:
 
 
 def is_json(data: bytes) -> bool:
-    """Tell whether bytes are one JSON text, of whatever nesting."""
+    """Return whether bytes are one JSON text, of whatever nesting."""
     try:
         _decode_any(data)
     except (msgspec.DecodeError, RecursionError):

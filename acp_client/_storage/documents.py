@@ -1,8 +1,8 @@
 """The snapshot document and the classes of a snapshot: what leads from one to the other.
 
 Per class a table of names, per container a pair of functions, for everything of the wire the wire's
-own form. Fields equal to their default are left out, but for those that a document always has. What
-a document has no words for is listed too: `BOOKKEEPING` is stored beside it.
+own form. Fields equal to their default are left out, except those that a document always has. What
+a document cannot express is listed too: `BOOKKEEPING` is stored beside it.
 """
 
 from __future__ import annotations

@@ -52,13 +52,13 @@ def load(path: str | os.PathLike[str]) -> Snapshot:
     """Restore a snapshot from a file that `save` wrote, in this version or an earlier one.
 
     Raises `OSError`, `StoredSnapshotError` for a file that holds something else, and
-    `InvalidValueError` for what is no path.
+    `InvalidValueError` for a value that is not a path.
     """
     return loads(Path(_checked_path(path)).read_bytes())
 
 
 def _checked_path(path: str | os.PathLike[str]) -> str:
-    """Return the text of a path. Raises `InvalidValueError` for what no system has a file for."""
+    """Return the text of a path. Raises `InvalidValueError` for a path that no file can have."""
     text = os.fspath(checked(path, str | os.PathLike, "a path"))
     try:
         if not checked(text, str, "a path of text") or "\0" in text:
@@ -70,7 +70,7 @@ def _checked_path(path: str | os.PathLike[str]) -> str:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Bring the new name to the disk, where the system can."""
+    """Flush the new name to the disk, where the system supports it."""
     with suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

@@ -130,7 +130,7 @@ def _items_back(kind: Any, rules: Rules) -> Hook:
 
 
 def listed(values: Any) -> list[Any]:
-    """Return a list; what is none is damage."""
+    """Return a list. Raises for any other value, which is damage."""
     if isinstance(values, list):
         return values
     raise _unfit(values, "list")
@@ -146,7 +146,7 @@ def _unfit(value: Any, expected: str) -> ValueError:
 
 
 def _is_wire(kind: Any) -> bool:
-    """Tell whether a type is a wire class, a raw value, or a union of them (or `None`)."""
+    """Return whether a type is a wire class, a raw value, or a union of them (or `None`)."""
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     kinds = [member for member in members if member is not NoneType]
     return bool(kinds) and all(

@@ -1,6 +1,6 @@
 """Snapshots to and from JSON.
 
-`to_document` gives the snapshot document, the form that `acp-client replay --json` prints: the
+`to_document` returns the snapshot document, the form that `acp-client replay --json` prints: the
 words of the wire, with everything left out that is unset. `dumps` stores a snapshot losslessly as
 the same document in an envelope that names its version, with what a document has no words for (the
 snapshot from before a replay, the reducer's bookkeeping) beside it; `loads` restores it.
@@ -55,7 +55,7 @@ _LEVELS_AROUND: Final = 16
 """Levels that a stored snapshot may have around a value, more than a message has around it."""
 
 _LONGEST_TOLD: Final = 300
-"""Characters of a reason: what is told of a file may be in it."""
+"""The most characters of a reason, which may quote the file."""
 
 
 def to_document(snapshot: Snapshot) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Marks:
         return list(map(self._cells.__getitem__, cut))
 
     def has_room_for(self, count: int) -> bool:
-        """Tell whether there is something left to stand for more characters."""
+        """Return whether there is something left to stand for more characters."""
         return len(self._texts) + count <= len(_stand_ins())
 
     def renumbered(self, cells: str) -> tuple[Marks, str]:

@@ -344,5 +344,5 @@ def _tab_stop(column: int) -> int:
 
 
 def _is_narrow(text: str) -> bool:
-    """Tell whether each character takes one column."""
+    """Return whether each character takes one column."""
     return text.isascii() or compiled(NOT_NARROW).search(text) is None

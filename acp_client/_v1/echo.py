@@ -11,13 +11,13 @@ its content alone. The theory:
   cursor if it is the next block, a piece of the text that comes next, or text that spans several
   blocks. Blocks may be left out, since agents echo what they understand: a chunk may be found in
   any later block. A link or a resource may come back as the other of the two, or as text.
-- In the middle of a text it may still turn out that the pieces so far were no echo. So they are
-  *held*, with every cursor that they fit, and are given back when the next one fits none.
+- In the middle of a text it may still turn out that the pieces so far were not an echo. They are
+  *held*, with every cursor that they fit, and are returned when the next one fits none.
 - At the end of a block, cursors of earlier prompts are dropped: echoes come in order.
 - A chunk may be *cumulative*: all of the block's text so far, and more of it.
 - Blank text that fits nowhere is taken for what an agent puts between the blocks.
 
-What is no echo is given back, in order, to be a message of its own.
+Chunks that are not an echo are returned, in order, as a message of their own.
 """
 
 from __future__ import annotations
@@ -124,12 +124,12 @@ class Echoes(Generic[T]):
         self._fitting, self._held = [], []
 
     def answered(self, request_id: wire.RequestId) -> None:
-        """Take note that a prompt was answered."""
+        """Record that a prompt was answered."""
         for item in (*self._awaited, *self._fitting):
             item.answered |= item.request_id == request_id
 
     def take(self, block: wire.ContentBlock, chunk: T) -> list[T]:
-        """Return the chunks that are no echo: none, this one, or those held and this one."""
+        """Return the chunks that are not an echo: none, this one, or those held and this one."""
         cursors = self._fitting or self._awaited
         advanced = [item for item in (cursor.advanced(block) for cursor in cursors) if item]
         if advanced:
@@ -176,7 +176,7 @@ def _identity(block: wire.ContentBlock) -> Any:
 
 
 def _as_text(block: wire.ContentBlock) -> tuple[str, ...]:
-    """Return the texts by which agents echo a block that is no text."""
+    """Return the texts by which agents echo a block that is not text."""
     match block:
         case wire.ResourceLink(uri=uri, name=name):
             return (uri, name, f"@{name}", f"[@{name}]({uri})", f"[{name}]({uri})")

@@ -14,7 +14,7 @@ of its kind that is open, or begins a new one. The rules for what is open:
 - An empty chunk neither begins nor closes a message.
 
 A message without an id gets one: `inferred:` and its number among the messages of its kind. The
-same stream gives the same ids, and a history that is loaded again gives those that it had.
+same stream always leads to the same ids, and a history that is loaded again keeps its ids.
 """
 
 from __future__ import annotations

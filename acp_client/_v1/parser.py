@@ -120,4 +120,4 @@ def _by_tag(union: Any) -> dict[Any, Any]:
 _UPDATES: Final = _by_tag(wire.SessionUpdate)
 _BLOCKS: Final = _by_tag(wire.ContentBlock)
 _ITEMS: Final = _by_tag(wire.ToolCallContent)
-"""The classes of unions by tag: msgspec prepares a union anew for each conversion."""
+"""The classes of unions by tag: msgspec prepares a union again for each conversion."""

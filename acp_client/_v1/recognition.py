@@ -1,7 +1,7 @@
 """What only ACP v1 has: messages that no agent or client of v2 writes.
 
-A message is looked at as parsed JSON, for who has nothing else to go by: a recording that begins
-late, and a store that was told that its agent speaks v2.
+Messages are examined as parsed JSON. Two callers need this: the reader of a recording that begins
+late, and a connection that is read as v2, which reports the first such message as a problem.
 """
 
 from __future__ import annotations

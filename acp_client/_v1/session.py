@@ -3,7 +3,7 @@
 What v1 leaves unsaid is kept here, each in its own object: which messages are open
 (`_v1.messages`), which prompts are (`_v1.turns`), whose echo may come (`_v1.echo`), what is known
 of tool calls (`_v1.tool_calls`), and modes, models and options (`_v1.settings`). A session that is
-loaded begins with new ones, but for the open prompts: its history is reported from the start, and
+loaded begins with new ones, except the open prompts: its history is reported from the start, and
 has no echoes.
 """
 
@@ -242,7 +242,7 @@ class SessionV1:
         return [event for item in shown for event in self._placed(kind, speaker, item)]
 
     def _placed(self, kind: str, speaker: str, chunk: Any) -> Events:
-        """Give a chunk the id of its message; one that is empty and has none says nothing."""
+        """Assign a chunk the id of its message; skip an empty chunk that has no message."""
         voice = (kind, speaker, chunk.message_id)
         if _is_empty(chunk.content):
             message_id = self._messages.existing(*voice)
@@ -374,7 +374,7 @@ class SessionV1:
         return self._structured(self._usage, reader) if is_known else []
 
     def _other(self, update: Fields, reader: ReaderV1) -> Events:
-        """Take what v1 has in the words of v2; keep what nobody knows, or v1 has no word for."""
+        """Decode updates that v1 shares with v2; keep any other update as unknown."""
         kind = update.get("sessionUpdate")
         if not isinstance(kind, str) or kind in _SHARED:
             event = reader.event(update)

@@ -21,7 +21,7 @@ def given(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def each(value: Any, shape: Callable[[Any], Any]) -> Any:
-    """Shape the items of a list; what is no list is left alone."""
+    """Shape the items of a list; return any other value as it is."""
     return [shape(item) for item in value] if isinstance(value, list) else value
 
 
@@ -69,7 +69,7 @@ _DEFAULTS: Final = {"status": "pending", "kind": "other"}
 
 
 def tool_call(fields: dict[str, Any]) -> dict[str, Any]:
-    """Shape the fields of a tool call, but for its content."""
+    """Shape the fields of a tool call, except for its content."""
     shaped = {**given(fields), "sessionUpdate": "tool_call_update"}
     if "locations" in shaped:
         shaped["locations"] = each(shaped["locations"], _location)
@@ -96,7 +96,7 @@ def _location(value: Any) -> Any:
 
 
 def command_line(command: Any, arguments: Any = None) -> str | None:
-    """Return a command and its arguments as one line; `None` for what is no command."""
+    """Return a command and its arguments as one line; `None` if it is not a command."""
     if isinstance(command, list):
         command, arguments = command[:1], command[1:]
         command = command[0] if command else None

@@ -1,7 +1,7 @@
 """ACP v1 beside the decoder: one connection's messages to events in the words of v2.
 
 Deployed agents speak v1. The reducer knows one vocabulary, so what they say is translated at the
-edge: message in, pairs of a session and an event out, as `Correlation` gives them for v2. Messages
+edge: messages in, pairs of a session and an event out, as from `Conversation` for v2. Messages
 are read with their parameters as parsed JSON, updates are rewritten in the shape of v2, and the
 decoder of v2 makes events of them, so leniency is the same. The rules:
 
@@ -17,12 +17,12 @@ decoder of v2 makes events of them, so leniency is the same. The rules:
   begins one with the first part of a history that comes before its answer.
 - *Permission requests* get title and subject from their tool call, which appears if it is new.
 - *Configuration.* Modes and models become options (`_v1.settings`). The list is kept whole here,
-  since v1 says it in parts; results of requests give the list that is merged from them.
+  since v1 sends it in parts; results of requests return the merged list.
 - *Terminals* are those of the client, and those in the `_meta` of tool calls (`_v1.terminals`).
-- *Vendors.* An update that nobody knows is an entry; notifications and requests outside the
+- *Vendors.* An unknown update is an entry; notifications and requests outside the
   protocol are not.
 
-An answer to a request that is not open tells nothing, with one exception: in a recording of the
+An answer to a request that is not open is skipped, with one exception: in a recording of the
 agent alone no prompt is seen, so a reason to stop is what ends a turn, and with it a message. A
 malformed answer counts as an error.
 """
@@ -393,7 +393,7 @@ class TranslationV1:
         return _told(session_id, events)
 
     def chosen(self, asked: ClientRequest, outcome: Outcome) -> list[SessionEvent]:
-        """Take note of a mode, a model or the value of an option that the client has set."""
+        """Record a mode, a model or the value of an option that the client has set."""
         if outcome.result is None:
             return []
         session_id, params = asked.session_id or "", asked.params
@@ -433,7 +433,7 @@ _ANSWERED: Final[
     "session/set_mode": TranslationV1.chosen,
     "session/set_model": TranslationV1.chosen,
 }
-"""By the client's request: what its answer tells."""
+"""The handler of the answer, by the method of the client's request."""
 
 _ASKED: Final[dict[str, Callable[[TranslationV1, ClientRequest, ReaderV1], list[SessionEvent]]]] = {
     "session/load": TranslationV1.history_asked,
@@ -455,7 +455,7 @@ def _parameters(value: Any) -> Fields:
 
 
 def _fields(value: Any) -> Fields:
-    """Return an object's fields; what is no object has none."""
+    """Return an object's fields, or none for a value that is not an object."""
     return value if isinstance(value, dict) else {}
 
 

@@ -49,7 +49,7 @@ class Turns:
         return [outcome, self.state]
 
     def lose(self) -> list[Any]:
-        """Remove all prompts, which nobody will answer; return the state without them."""
+        """Drop all prompts, which will not be answered; return the state without them."""
         if not self._open:
             return []
         self._open.clear()

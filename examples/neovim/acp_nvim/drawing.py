@@ -1,6 +1,6 @@
 """What the parts of a conversation look like, as lines of text.
 
-All that a peer has sent is escaped here, but for the text of terminals, which is safe as it is. A
+All that a peer has sent is escaped here, except for the text of terminals, which is safe already. A
 line that is not indented begins with a word of the plugin, so nothing can pass for anything else.
 """
 

@@ -209,7 +209,7 @@ class View:
             self._replace_item(place, index, 1 + change.start.line, lines)  # behind the command
 
     def _replace_item(self, place: int, index: int, kept: int, lines: list[str]) -> None:
-        """Replace the lines of an item but for the first ones that are `kept`."""
+        """Replace the lines of an item after the first `kept` ones."""
         item, start = self._drawn[place].items[index], self._start(place, index)
         self.document.replace(place, start + kept, start + item.count, lines)
         item.count = kept + len(lines)

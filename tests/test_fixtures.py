@@ -19,9 +19,8 @@ from acp_client.testing import Fixture, fixtures, run_program
 from acp_client.testing.__main__ import main
 
 ROOT = Path(__file__).parents[1]
-SCHEMA = json.loads(
-    (ROOT / "acp_client" / "testing" / "fixture.schema.json").read_text(encoding="utf-8")
-)
+PACKAGE = Path(acp_client.__file__).parent
+SCHEMA = json.loads((PACKAGE / "testing" / "fixture.schema.json").read_text(encoding="utf-8"))
 REDUCER = ROOT / "examples" / "reducer.mjs"
 NODE = shutil.which("node")
 

@@ -31,10 +31,11 @@ from naive.stories import (
     withdrawn,
 )
 
+import acp_client
 from acp_client import Delivery, Store, change_to_document
 from acp_client._recordings.playback import Feeder
 
-FOLDER = Path(__file__).parents[1] / "acp_client" / "testing" / "fixtures"
+FOLDER = Path(acp_client.__file__).parent / "testing" / "fixtures"
 Frames = list[tuple[bool, bytes]]
 
 

@@ -113,7 +113,6 @@ from ._text import (
     utf8_length,
     utf16_length,
 )
-from ._text_files import handle_text_files
 from ._version import __version__
 from ._versions import Protocol
 from ._widths import display_width
@@ -177,6 +176,7 @@ if typing.TYPE_CHECKING:
         to_json,
     )
     from ._terminal_text import terminal_text
+    from ._text_files import handle_text_files
 
 _MODULES_LOADED_LATER = {
     "_changes": (
@@ -230,7 +230,6 @@ _MODULES_LOADED_LATER = {
         "Recorder",
         "Recording",
         "feed",
-        "files_touched",
         "read_recording",
     ),
     "_storage": (
@@ -245,6 +244,7 @@ _MODULES_LOADED_LATER = {
         "to_json",
     ),
     "_terminal_text": ("terminal_text",),
+    "_text_files": ("handle_text_files",),
 }
 """What is loaded when it is first asked for, so that the import is lighter."""
 

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -58,9 +58,6 @@ from ._subscriptions import (
     print_callback_error,
 )
 from ._versions import Protocol, VersionedConnection
-
-if TYPE_CHECKING:
-    pass
 
 _OF_KNOWN_SESSIONS: Final = (
     facts.ConfigOptionsSet,

@@ -85,3 +85,11 @@ def test_classes_know_their_names(value: type) -> None:
 def test_the_version_is_a_version() -> None:
     """The version is that of a release: numbers with dots."""
     assert all(part.isdigit() for part in acp_client.__version__.split(".")[:2])
+
+
+def test_no_name_is_both_loaded_at_once_and_later() -> None:
+    """What is loaded later is not imported with the package, too."""
+    body = ast.parse(Path(acp_client.__file__).read_text(encoding="utf-8")).body
+    imports = [node for node in body if isinstance(node, ast.ImportFrom)]
+    at_once = {alias.asname or alias.name for node in imports for alias in node.names}
+    assert at_once.isdisjoint(acp_client._LATER)

@@ -58,31 +58,12 @@ T = TypeVar("T")
 _NUMBER: Final = attrgetter("_number")
 
 
-class Subscription:
-    """A subscription made by `Store.subscribe`: call `close`, or leave its `with` block, to end it.
+class _Ending:
+    """The end of a subscription: by `close`, or where its `with` block ends."""
 
-    `session_id` is `None` for a subscription to all sessions.
-    """
-
-    def __init__(
-        self,
-        callback: Callback,
-        session_id: str | None,
-        select: Selector | None,
-        forget: Callable[[Subscription], None],
-        number: int,
-    ) -> None:
-        self.session_id = session_id
-        self._number = number
-        self._callback = callback
-        self._select = select
+    def __init__(self, forget: Callable[[Any], None]) -> None:
         self._forget = forget
-        self._begins_anew: set[str] = set()
         self._is_closed = False
-
-    def __repr__(self) -> str:
-        what = "all sessions" if self.session_id is None else f"{self.session_id!r:.100}"
-        return f"<Subscription to {what}, {'closed' if self._is_closed else 'open'}>"
 
     @property
     def closed(self) -> bool:
@@ -99,6 +80,32 @@ class Subscription:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Subscription(_Ending):
+    """A subscription made by `Store.subscribe`: call `close`, or leave its `with` block, to end it.
+
+    `session_id` is `None` for a subscription to all sessions.
+    """
+
+    def __init__(
+        self,
+        callback: Callback,
+        session_id: str | None,
+        select: Selector | None,
+        forget: Callable[[Subscription], None],
+        number: int,
+    ) -> None:
+        super().__init__(forget)
+        self.session_id = session_id
+        self._number = number
+        self._callback = callback
+        self._select = select
+        self._begins_anew: set[str] = set()
+
+    def __repr__(self) -> str:
+        what = "all sessions" if self.session_id is None else f"{self.session_id!r:.100}"
+        return f"<Subscription to {what}, {'closed' if self._is_closed else 'open'}>"
 
     def _call(self, delivery: Delivery) -> None:
         """Call the callback, unless `select` or a closed subscription prevents it."""
@@ -119,7 +126,7 @@ class Subscription:
         return select(delivery.old) is not select(delivery.new)
 
 
-class ConnectionSubscription:
+class ConnectionSubscription(_Ending):
     """A subscription made by `Store.subscribe_connection`: call `close`, or leave its block."""
 
     def __init__(
@@ -127,25 +134,8 @@ class ConnectionSubscription:
         callback: Callable[[ConnectionChanged], object],
         forget: Callable[[ConnectionSubscription], None],
     ) -> None:
+        super().__init__(forget)
         self._callback = callback
-        self._forget = forget
-        self._is_closed = False
-
-    @property
-    def closed(self) -> bool:
-        """Whether no more calls will be made."""
-        return self._is_closed
-
-    def close(self) -> None:
-        """Unsubscribe. The callback is not called again, not even for what is queued already."""
-        self._is_closed = True
-        self._forget(self)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def _call(self, change: ConnectionChanged) -> None:
         """Call the callback."""

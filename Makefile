@@ -25,10 +25,10 @@ help: ## list the targets
 demo: .venv/with-cli ## replay a recorded coding session on the command line
 	@$(BIN)/acp-client replay examples/recordings/coding-session.ndjson $(ARGS)
 
-test: .venv/with-dev ## run the tests that a developer waits for, in less than a minute
+test: .venv/with-dev ## run the tests that a developer waits for
 	@$(BIN)/python -m pytest -n auto -m "not long and not exhaustive" $(ARGS)
 
-check: lint types docs every-python test ## run every check: style, types, documentation, all tests on every Python, and last `make test`
+check: lint types docs every-python test ## run every check: style, types, documentation, the wheel on every Python, and last `make test`
 
 long: .venv/with-dev ## run the long tests: interrupts, threads, memory, faults, fuzz, examples, benchmarks
 	@$(BIN)/python -m pytest -m "long and not exhaustive" $(ARGS)

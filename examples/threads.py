@@ -52,6 +52,7 @@ class Client:
         self.process = start(command)
         self.store = acp_client.Store()
         self.has_ended = False
+        self._is_closing = False
         self._something_to_send = threading.Event()
         self.store.on_data_to_send = self._something_to_send.set
         self._readers: list[acp_client.Reader] = []
@@ -77,9 +78,8 @@ class Client:
 
     def close(self) -> None:
         """End the agent: by closing its input, or by force if that does not help."""
-        assert self.process.stdin is not None
-        with suppress(OSError):
-            self.process.stdin.close()
+        self._is_closing = True
+        self._something_to_send.set()
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -100,8 +100,8 @@ class Client:
     def _write(self) -> None:
         pipe = self.process.stdin
         assert pipe is not None
-        with suppress(OSError, ValueError):  # the agent is gone, or its input was closed
-            while not self.has_ended:
+        with suppress(OSError), pipe:  # an error: the agent is gone, which `_read` notices too
+            while not (self.has_ended or self._is_closing):
                 self._something_to_send.wait()
                 self._something_to_send.clear()
                 pipe.write(self.store.data_to_send())

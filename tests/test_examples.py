@@ -654,5 +654,7 @@ def test_emulation_says_what_is_wrong(arguments: list[str], told: str) -> None:
 def test_the_list_is_whole() -> None:
     """Every example is in the list, and what is in the list is there."""
     listed = re.findall(r"^\| \[[^]]*\]\(([^)]*)\)", (EXAMPLES / "README.md").read_text(), re.M)
-    there = {path.name for path in EXAMPLES.iterdir() if path.suffix == ".py" or path.is_dir()}
+    there = {
+        path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".mjs") or path.is_dir()
+    }
     assert set(listed) == there - {"__pycache__"}
